@@ -10,7 +10,15 @@ Rules of this file:
 from __future__ import annotations
 
 from sentinel_guard.core.analysis.evaluation.break_and_return import is_test, join, jumps
-from sentinel_guard.core.analysis.evaluation.conditions import absent, assume, empties, ends, is_builtin, never_fails
+from sentinel_guard.core.analysis.evaluation.conditions import (
+    absent,
+    assume,
+    empties,
+    ends,
+    is_builtin,
+    is_plain,
+    never_fails,
+)
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.expansion.shell_state import Scope
@@ -18,6 +26,7 @@ from sentinel_guard.core.analysis.parser.syntax_tree import List, Node, Simple, 
 
 _JOINTS = ("&&", "||")
 _SAYS = ("echo", "true", ":")
+_MOVES = ("cd", "pushd", "chdir")
 _LEAVES = frozenset(("exit", "return", "break", "continue", "exec"))
 
 
@@ -28,7 +37,8 @@ def items(walk: Walker, node: List, place: WalkContext) -> str:
     left: list[Scope] = []
     before = ""
     for at, (item, separator) in enumerate(node.items):
-        here = place._replace(stumbles=True) if _may_stumble(node, at, place) else place
+        moves = type(item) is Simple and bool(item.words) and item.words[0].literal in _MOVES
+        here = place._replace(stumbles=True) if moves and _may_stumble(node, at, place) else place
         if before in _JOINTS:
             chain = chain or _Chain(place)
             here = chain.place(node.items[at - 1][0], before, here)
@@ -64,21 +74,22 @@ class _Chain:
         scope, wanted = here.scope, joint == "&&"
         self._asked = self._asked or (not self._joints and is_test(last))
         self._joints.add(joint)
-        skipped = scope.copy()
-        assume(last, skipped, holds=not wanted)
-        assume(last, scope, holds=wanted)
+        skipped, asks = scope.copy(), is_plain(last)
+        if asks:
+            assume(last, skipped, holds=not wanted)
+            assume(last, scope, holds=wanted)
         joining = [state for well, state in self._kept if well is wanted]
         self._kept = [(well, state) for well, state in self._kept if well is not wanted]
         if not (wanted and never_fails(last)):
             self._kept.append((not wanted, skipped))
         join(scope, joining, with_own=wanted or not never_fails(last))
         if len(self._joints) == 1:
-            self._empty |= empties(last, scope, holds=wanted)
+            self._empty |= empties(last, scope, holds=wanted) if asks else frozenset()
             if joint == "&&" and self._otherwise is None:
-                self._otherwise = self._absent | absent(last, scope, holds=False)
+                self._otherwise = self._absent | (absent(last, scope, holds=False) if asks else frozenset())
             elif self._otherwise is not None and not _only_says(last, scope):
                 self._otherwise = frozenset()
-            self._absent |= absent(last, scope, holds=wanted)
+            self._absent |= absent(last, scope, holds=wanted) if asks else frozenset()
             return here._replace(maybe=True, empty=self._empty, absent=self._absent)
         if joint == "||" and self._otherwise and _only_says(last, scope):
             return here._replace(maybe=True, absent=self._otherwise)
@@ -101,12 +112,10 @@ def _only_says(node: Node, scope: Scope) -> bool:
 
 
 def _may_stumble(node: List, at: int, place: WalkContext) -> bool:
-    """Whether this is a ``cd`` that may fail, and what follows runs all the same."""
-    item, separator = node.items[at]
-    if type(item) is not Simple or separator not in (";", "\n", "", "||"):
+    """Whether this ``cd`` may fail, and what follows runs all the same."""
+    if node.items[at][1] not in (";", "\n", "", "||"):
         return False
-    moves = bool(item.words) and item.words[0].literal in ("cd", "pushd", "chdir")
-    return moves and not (place.wanted or place.scope.is_on("errexit") or _gives_up(node, at))
+    return not (place.wanted or place.scope.is_on("errexit") or _gives_up(node, at))
 
 
 def _gives_up(node: List, at: int) -> bool:

@@ -47,10 +47,10 @@ def _children(node: object) -> list[object]:
 
 def is_test(node: object) -> bool:
     """Whether a node only asks a question, so that what depends on it often does not happen."""
-    if isinstance(node, Pipeline):
-        return node.negated or (bool(node.commands) and is_test(node.commands[-1]))
     if type(node) is Simple:
         return bool(node.words) and node.words[0].literal in _QUESTIONS
+    if isinstance(node, Pipeline):
+        return node.negated or (bool(node.commands) and is_test(node.commands[-1]))
     return isinstance(node, Test | Arithmetic)
 
 
@@ -164,9 +164,24 @@ def merge_options(options: Sequence[dict[str, bool | None]]) -> dict[str, bool |
     return found
 
 
+def _holds_same(one: Scope, other: Scope) -> bool:
+    """Whether two scopes are the same in all that ``join`` joins but standard input and ``$_``."""
+    return (
+        one.variables == other.variables
+        and one.choices == other.choices
+        and one.written == other.written
+        and one.loaded == other.loaded
+        and one.positional == other.positional
+        and one.options == other.options
+        and one.attributes == other.attributes
+    )
+
+
 def join(scope: Scope, states: Sequence[Scope], *, with_own: bool = True) -> None:
     """The shell goes on from here with what it has, or with what one of these states has. Where it is, stays."""
-    if not states:
+    if all(_holds_same(scope, state) for state in states):
+        if states:
+            _merge_input(scope, [scope, *states])
         return
     lists = [name for name, held in scope.variables.items() if held is not None and len(held) > 1]
     merge_variables(scope, [scope.copy(), *states] if with_own else states)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 
 from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.expansion.command_words import expand_all
 from sentinel_guard.core.analysis.expansion.shell_state import Scope
 from sentinel_guard.core.analysis.expansion.word_expansion import expand, expand_one
 from sentinel_guard.core.analysis.parser.syntax_tree import (
@@ -54,7 +55,7 @@ def truth(node: Node, scope: Scope) -> bool | None:
         if len(fields) == 3 and (_PATTERN & set(fields[2].text) or scope.is_on("nocasematch")):
             return None
     else:
-        fields = [field for word in words for field in expand(word, inner)]
+        fields = expand_all(words, inner)
     return _compared([f.text for f in fields]) if all(f.tells for f in fields) else None
 
 
@@ -172,17 +173,17 @@ def _tests(node: Node | None, holds: bool) -> Iterator[tuple[Node, bool]]:
 
 def is_plain(node: Node) -> bool:
     """Whether a condition is made of tests alone, so that asking changes nothing."""
+    if type(node) is Simple:
+        if not (node.words and node.words[0].literal in _TESTS) or node.assignments or node.redirects:
+            return False
+        return not _CHANGES.search(node.source)
     if isinstance(node, Pipeline):
         return len(node.commands) == 1 and is_plain(node.commands[0])
     if isinstance(node, Group):
         return not node.redirects and is_plain(node.body)
     if isinstance(node, List):
         return all(separator != "&" and is_plain(item) for item, separator in node.items)
-    if not isinstance(node, Simple | Test):
-        return False
-    if isinstance(node, Simple) and not (node.words and node.words[0].literal in _TESTS and not node.assignments):
-        return False
-    return not (node.redirects or _CHANGES.search(_source(node)))
+    return isinstance(node, Test) and not (node.redirects or _CHANGES.search(_source(node)))
 
 
 def _source(node: Node) -> str:
@@ -200,18 +201,16 @@ def never_fails(node: Node) -> bool:
 
 def ends(node: Node, scope: Scope, words: frozenset[str]) -> bool:
     """Whether a body surely ends with one of these words: ``exit``, ``return`` …"""
+    if type(node) is Simple:
+        name = node.words[0].literal if node.words else None
+        if name not in words or name is None or (name == "exec" and len(node.words) == 1):
+            return False
+        return is_builtin(name, scope)
     if isinstance(node, List):
         asked = len(node.items) > 1 and node.items[-2][1] in ("&&", "||")
         last, separator = node.items[-1] if node.items else (node, "&")
         return not asked and separator != "&" and ends(last, scope, words)
-    if isinstance(node, Group):
-        return ends(node.body, scope, words)
-    if not isinstance(node, Simple) or not node.words:
-        return False
-    name = node.words[0].literal or ""
-    if name == "exec" and len(node.words) == 1:
-        return False
-    return name in words and is_builtin(name, scope)
+    return isinstance(node, Group) and ends(node.body, scope, words)
 
 
 def is_builtin(name: str, scope: Scope) -> bool:

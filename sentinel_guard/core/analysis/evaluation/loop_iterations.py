@@ -16,10 +16,11 @@ from sentinel_guard.core.analysis.evaluation.conditions import truth, variables_
 from sentinel_guard.core.analysis.evaluation.environment_variables import reassigned
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
+from sentinel_guard.core.analysis.expansion.command_words import expand_all
 from sentinel_guard.core.analysis.expansion.output_visibility import COPIERS
 from sentinel_guard.core.analysis.expansion.partly_known_output import NothingPrinted, PartlyKnownText
 from sentinel_guard.core.analysis.expansion.shell_state import NEW_NAME, Field, Scope, Values
-from sentinel_guard.core.analysis.expansion.word_expansion import expand, number
+from sentinel_guard.core.analysis.expansion.word_expansion import number
 from sentinel_guard.core.analysis.parser.syntax_tree import Arithmetic, Literal, Loop, Part, Simple, simple_commands
 from sentinel_guard.core.analysis.step_budget import TOO_MUCH, RoundsExceeded
 
@@ -70,7 +71,7 @@ def _for(walk: Walker, node: Loop, place: WalkContext, leaves: bool) -> str:
         given = scope.positional
         fields = [Field("$@", known=False)] if given is None else [Field(text) for text in given]
     else:
-        fields = [field for word in node.words for field in expand(word, scope)]
+        fields = expand_all(node.words, scope)
     if len(fields) > MAX_ITERATIONS:
         fields[MAX_ITERATIONS:] = _rest(fields[MAX_ITERATIONS:], place)
     text, ends, whole = "", [], True

@@ -23,10 +23,10 @@ from sentinel_guard.core.analysis.expansion.command_and_options import (
     behind_unnamed_option,
     build,
 )
+from sentinel_guard.core.analysis.expansion.command_words import expand_all
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.output_visibility import prints_arguments
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.expansion.word_expansion import expand
 from sentinel_guard.core.analysis.languages import code_meanings
 from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
 from sentinel_guard.core.analysis.languages.interpreters import by_shebang
@@ -83,7 +83,7 @@ def _simple(walk: Walker, node: Simple, place: WalkContext) -> str:
     if scope.aliases and words and _is_alias(words[0], place):
         _alias(walk, node, place)
     declares = bool(words) and words[0].literal in DECLARES
-    fields = [field for word in words for field in expand(word, scope.copy() if declares else scope)]
+    fields = expand_all(words, scope.copy() if declares else scope)
     named = _redirecting(fields, node.redirects) if node.redirects else None
     mark = len(walk.effects)
     place, outputs = walk.redirect(node.redirects, place, named)

@@ -106,10 +106,15 @@ def exposes_content(command: Command, path: str = ".env") -> bool:
     """Whether a command that reads this file gives its content away, on its output or as a copy."""
     if command.program not in _FILTERS:
         return command.program not in _SILENT or bool(_BYTES.get(command.program, frozenset()) & command.flags)
-    text = " ".join((command.program, *command.argv[1:]))
-    if len(text) > LONGEST:
+    return _lets_through(" ".join((command.program, *command.argv[1:])), "env" in path.rpartition("/")[2])
+
+
+@lru_cache(maxsize=256)
+def _lets_through(filtering: str, variables: bool) -> bool:
+    """Whether a filter, as written, prints anything of what it reads but the names of ``variables``."""
+    if len(filtering) > LONGEST:
         return True
-    return not (_NOTHING.fullmatch(text) or ("env" in path.rpartition("/")[2] and _NAMES_ONLY.fullmatch(text)))
+    return not (_NOTHING.fullmatch(filtering) or (variables and _NAMES_ONLY.fullmatch(filtering)))
 
 
 def prints_arguments(words: Sequence[Word]) -> bool:
@@ -124,13 +129,17 @@ def prints_arguments(words: Sequence[Word]) -> bool:
 
 def discards_input(stage: Node) -> bool:
     """Whether a stage of a pipe, or what stands in ``>(…)``, lets nothing through of what comes in."""
+    if type(stage) is Simple:
+        return _discards(stage)
     if isinstance(stage, List):
         return len(stage.items) == 1 and discards_input(stage.items[0][0])
     if isinstance(stage, Pipeline):
         return last_discarding_stage(stage.commands) >= 0
-    if isinstance(stage, Loop):
-        return printing_command(stage) is None
-    if not isinstance(stage, Simple) or not stage.words:
+    return isinstance(stage, Loop) and printing_command(stage) is None
+
+
+def _discards(stage: Simple) -> bool:
+    if not stage.words:
         return False
     for r in stage.redirects:
         if r.op in (">", ">>", ">|", "&>") and r.target and r.target.literal == "/dev/null":
@@ -140,15 +149,19 @@ def discards_input(stage: Node) -> bool:
         return True
     if program not in _FILTERS:
         return program in _SILENT and program not in _PASSES_ON
-    plain = [word.literal if word.literal is not None else word.source for word in stage.words]
-    return not exposes_content(Command(program, tuple(plain)))
+    plain = [word.source if word.literal is None else word.literal for word in stage.words]
+    return not _lets_through(" ".join(plain), variables=True)
 
 
 def last_discarding_stage(stages: Sequence[Node]) -> int:
     """Where the last stage stands that lets nothing through; -1 for none, or where tee takes it out before."""
-    if any(isinstance(s, Simple) and s.words and s.words[0].literal == "tee" for s in stages):
-        return -1
-    return next((at for at in range(len(stages) - 1, -1, -1) if discards_input(stages[at])), -1)
+    last = -1
+    for at, stage in enumerate(stages):
+        if type(stage) is Simple and stage.words and stage.words[0].literal == "tee":
+            return -1
+        if discards_input(stage):
+            last = at
+    return last
 
 
 _GREPS = frozenset(("grep", "egrep", "fgrep", "rg"))
@@ -167,30 +180,28 @@ _NAMES_OF_SECRETS = tuple(
 
 def last_harmless_filter(stages: Sequence[Node]) -> int:
     """Where the last stage stands that picks lines by a pattern which no secret's name meets; -1 for none."""
-    return next((at for at in range(len(stages) - 1, 0, -1) if _picks_harmless(stages[at])), -1)
+    for at in range(len(stages) - 1, 0, -1):
+        stage = stages[at]
+        if type(stage) is Simple and stage.words and stage.words[0].literal in _GREPS:
+            words = [word.literal for word in stage.words]
+            if _picks_harmless(*words):
+                return at
+    return -1
 
 
-def _picks_harmless(stage: Node) -> bool:
-    if not isinstance(stage, Simple) or not stage.words or stage.words[0].literal not in _GREPS:
-        return False
-    words = [word.literal for word in stage.words[1:]]
+@lru_cache(maxsize=256)
+def _picks_harmless(program: str, *words: str | None) -> bool:
     if any(word is None or _AROUND.fullmatch(word) for word in words):
         return False
     flags = "".join(word for word in words if word and re.fullmatch(r"-[a-zA-Z]+", word))
     patterns = [word for word in words if word and word[0] != "-"]
     if len(patterns) != 1:
         return False
-    extended = "E" in flags or stage.words[0].literal in ("egrep", "rg")
+    extended = "E" in flags or program in ("egrep", "rg")
     text = re.escape(patterns[0]) if "F" in flags else patterns[0]
-    return _meets_no_secret(
-        text if extended or "P" in flags else text.replace("\\|", "|"), re.IGNORECASE if "i" in flags else 0
-    )
-
-
-@lru_cache(maxsize=256)
-def _meets_no_secret(text: str, flags: int) -> bool:
+    text = text if extended or "P" in flags else text.replace("\\|", "|")
     try:
-        pattern = re.compile(text, flags)
+        pattern = re.compile(text, re.IGNORECASE if "i" in flags else 0)
     except re.error:
         return False
     return not any(map(pattern.search, _NAMES_OF_SECRETS))

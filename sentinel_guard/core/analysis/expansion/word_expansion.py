@@ -36,7 +36,7 @@ from sentinel_guard.core.analysis.parser.syntax_tree import (
     Variable,
     Word,
 )
-from sentinel_guard.core.analysis.parser.word_predicates import ends_bare, is_plain
+from sentinel_guard.core.analysis.parser.word_predicates import ends_bare
 
 __all__ = ["Field", "Scope", "expand", "expand_one", "key_of", "number", "pattern"]
 
@@ -51,7 +51,7 @@ def expand(word: Word, scope: Scope, *, operand: bool = True) -> tuple[Field, ..
 
     As an operand ``x=~/a`` holds a tilde; in an array it does not.
     """
-    if is_plain(word.parts):
+    if word.plain:
         return (Field(word.literal or "", source=word.source),)
     try:
         expanded = braces(word.parts)
@@ -71,7 +71,7 @@ def expand(word: Word, scope: Scope, *, operand: bool = True) -> tuple[Field, ..
 
 def expand_one(word: Word, scope: Scope, *, glob: bool = False) -> Field:
     """The one field of an assignment, a case subject, a here-string or, with ``glob``, a redirection's target."""
-    if len(word.parts) == 1 and is_plain(word.parts):
+    if word.plain:
         return Field(word.literal or "", source=word.source)
     star = any(isinstance(part, Variable | Parameter) and _is_star(part) for part in word.parts)
     between = Piece((separators(scope) or "")[:1] if star else " ", known=not star or separators(scope) is not None)

@@ -74,10 +74,11 @@ _SHOWS = frozenset(("head", "tail", "less", "more", "sort", "cut", "tr", "cat", 
 
 def consumes(stage: object) -> bool:
     """Whether a stage of a pipe may do something with what it reads: all but plain filters and ``xargs`` of one."""
-    if not isinstance(stage, Simple) or not stage.words or stage.redirects:
+    if type(stage) is not Simple or not stage.words or stage.redirects:
         return True
-    names = [word.literal for word in stage.words]
-    if names[0] == "xargs":
-        names = [n for n in names[1:] if n is None or not (n[:1] == "-" or n.isdigit())] or ["echo"]
-        return names[0] not in _READERS or names[0] in _SHOWS
-    return names[0] not in _READERS
+    name = stage.words[0].literal
+    if name != "xargs":
+        return name not in _READERS
+    names = [word.literal for word in stage.words[1:]]
+    names = [n for n in names if n is None or not (n[:1] == "-" or n.isdigit())] or ["echo"]
+    return names[0] not in _READERS or names[0] in _SHOWS

@@ -9,8 +9,9 @@ Rules of this file:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 
@@ -105,33 +106,46 @@ Part: TypeAlias = (
 )
 
 
-@dataclass(slots=True)
+_EXPANDS = re.compile(r"[*?\[{~]")
+
+
+@dataclass(slots=True, init=False)
 class Word:
-    """One shell word before expansion; no parts for an empty one."""
+    """One shell word before expansion; no parts for an empty one. What is asked of it again and again it knows."""
 
     parts: tuple[Part, ...]
     source: str
     """As written."""
+    literal: str | None = field(repr=False, compare=False)
+    """Its value when it has no expansion, quotes removed; else None. Globs, braces and tildes are characters."""
+    plain: bool = field(repr=False, compare=False)
+    """It has no glob, brace or tilde either: its literal is all that it becomes."""
 
-    @property
-    def literal(self) -> str | None:
-        """Its value when it has no expansion, quotes removed; else None. Globs, braces and tildes are characters."""
-        parts = self.parts
-        if len(parts) == 1 and type(parts[0]) is Literal:
-            return parts[0].text
-        return _plain(parts)
+    def __init__(self, parts: tuple[Part, ...], source: str) -> None:
+        self.parts, self.source = parts, source
+        if len(parts) == 1 and type(one := parts[0]) is Literal:
+            self.literal = one.text
+            self.plain = one.quoted or _EXPANDS.search(one.text) is None
+        else:
+            self.literal = _literal(parts)
+            self.plain = self.literal is not None and not any(map(_expands, parts))
 
 
-def _plain(parts: tuple[Part, ...]) -> str | None:
+def _literal(parts: tuple[Part, ...]) -> str | None:
     text = ""
     for part in parts:
         if isinstance(part, Literal):
             text += part.text
-        elif isinstance(part, DoubleQuoted) and (inner := _plain(part.parts)) is not None:
+        elif isinstance(part, DoubleQuoted) and (inner := _literal(part.parts)) is not None:
             text += inner
         else:
             return None
     return text
+
+
+def _expands(part: Part) -> bool:
+    """Whether a literal part is a pattern, a brace or a tilde."""
+    return type(part) is Literal and not part.quoted and _EXPANDS.search(part.text) is not None
 
 
 @dataclass(slots=True)

@@ -1,23 +1,8 @@
-"""Predicates on a bash word before expansion: whether it has nothing to expand, whether it ends with a bare ``$``."""
+"""A predicate on a bash word before expansion: whether it ends with a bare ``$``."""
 
 from __future__ import annotations
 
-import re
-
 from sentinel_guard.core.analysis.parser.syntax_tree import DoubleQuoted, Literal, Parameter, Part, Variable
-
-_EXPANDS = re.compile(r"[*?\[{~]")
-
-
-def is_plain(parts: tuple[Part, ...]) -> bool:
-    """Nothing to expand: the common case."""
-    for part in parts:
-        if type(part) is Literal:
-            if not part.quoted and _EXPANDS.search(part.text):
-                return False
-        elif type(part) is not DoubleQuoted or not is_plain(part.parts):
-            return False
-    return True
 
 
 def _is_list(part: Part) -> bool:
