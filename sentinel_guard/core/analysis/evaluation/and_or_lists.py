@@ -4,6 +4,7 @@ Rules of this file:
 1. Where an item is skipped, the state of then is kept aside, with the status that the list has there.
 2. An item runs in the states that have the status it asks for; where that is none, it is seen all the same.
 3. Behind the list the shell has one of the states that were kept, or the last.
+4. What stands behind an ``exit`` that surely ends the shell of a script is not looked at.
    A ``cd`` counts, but where one only asked.
 """
 
@@ -18,6 +19,7 @@ from sentinel_guard.core.analysis.evaluation.conditions import (
     is_builtin,
     is_plain,
     never_fails,
+    surely,
 )
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
@@ -53,6 +55,8 @@ def items(walk: Walker, node: List, place: WalkContext) -> str:
             chain.end(item, place.scope)
             chain = None
         before = separator
+        if place.scope.ended:
+            break
     join(place.scope, left)
     return "".join(output)
 
@@ -71,10 +75,11 @@ class _Chain:
 
     def place(self, last: Node, joint: str, here: WalkContext) -> WalkContext:
         """Where an item runs behind this one and this joint."""
-        scope, wanted = here.scope, joint == "&&"
+        scope, wanted, asks = here.scope, joint == "&&", is_plain(last)
+        maybe = here.maybe or bool(self._joints) or not (asks and surely(last, scope, holds=wanted))
         self._asked = self._asked or (not self._joints and is_test(last))
         self._joints.add(joint)
-        skipped, asks = scope.copy(), is_plain(last)
+        skipped = scope.copy()
         if asks:
             assume(last, skipped, holds=not wanted)
             assume(last, scope, holds=wanted)
@@ -90,10 +95,10 @@ class _Chain:
             elif self._otherwise is not None and not _only_says(last, scope):
                 self._otherwise = frozenset()
             self._absent |= absent(last, scope, holds=wanted) if asks else frozenset()
-            return here._replace(maybe=True, empty=self._empty, absent=self._absent)
+            return here._replace(maybe=maybe, empty=self._empty, absent=self._absent)
         if joint == "||" and self._otherwise and _only_says(last, scope):
-            return here._replace(maybe=True, absent=self._otherwise)
-        return here._replace(maybe=True)
+            return here._replace(maybe=maybe, absent=self._otherwise)
+        return here._replace(maybe=maybe)
 
     def end(self, last: Node, scope: Scope) -> None:
         """Behind the list: any of its states but one that has left."""

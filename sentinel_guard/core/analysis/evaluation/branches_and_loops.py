@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from sentinel_guard.core.analysis.evaluation.break_and_return import merge
 from sentinel_guard.core.analysis.evaluation.builtin_code import texts_of_test
-from sentinel_guard.core.analysis.evaluation.conditions import absent, assume, empties, ends, is_plain
+from sentinel_guard.core.analysis.evaluation.conditions import absent, assume, empties, ends, is_plain, surely
 from sentinel_guard.core.analysis.evaluation.loop_iterations import walk_iterations
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
@@ -40,8 +40,14 @@ def if_(walk: Walker, node: If, place: WalkContext) -> str:
     for condition, body in node.clauses:
         text += walk.node(condition, place)
         failed = [*failed, condition] if is_plain(condition) else []
-        branches.append(_branch(place, failed, holds=True))
-        text += walk.node(body, branches[-1])
+        inner = _branch(place, failed, holds=True)
+        if not branches and surely(condition, place.scope, holds=True):
+            inner = inner._replace(maybe=place.maybe)
+        branches.append(inner)
+        text += walk.node(body, inner)
+        if inner.scope.ended:
+            place.scope.ended = True
+            return walk.keep(text and UNKNOWN, outputs, place)
     branches.append(_branch(place, failed, holds=False))
     if node.otherwise is not None:
         text += walk.node(node.otherwise, branches[-1])

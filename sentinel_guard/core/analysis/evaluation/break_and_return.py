@@ -84,6 +84,7 @@ def merge(scope: Scope, branches: Sequence[Scope]) -> None:
     scope.positional = first.positional if all(b.positional == first.positional for b in branches) else None
     scope.options = merge_options([branch.options for branch in branches])
     _merge_input(scope, branches)
+    scope.ended = first.ended if all(b.ended == first.ended for b in branches) else False
     for branch in branches:
         scope.functions.update(branch.functions)
         scope.aliases.update(branch.aliases)

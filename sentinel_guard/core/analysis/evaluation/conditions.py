@@ -59,6 +59,14 @@ def truth(node: Node, scope: Scope) -> bool | None:
     return _compared([f.text for f in fields]) if all(f.tells for f in fields) else None
 
 
+def surely(condition: Node, scope: Scope, *, holds: bool) -> bool:
+    """Whether a condition is known to hold, or to fail, in the shell of a script (``Scope.ended``)."""
+    if scope.ended is None:
+        return False
+    tests = list(_tests(condition, holds))
+    return bool(tests) and all(truth(test, scope) is so for test, so in tests)
+
+
 def _comparison(node: Node, scope: Scope) -> list[Word] | None:
     """The words of a test, without what encloses them; None for what is none, or not the shell's own."""
     if isinstance(node, Test):

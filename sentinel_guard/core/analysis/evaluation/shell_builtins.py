@@ -15,7 +15,7 @@ from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Wa
 from sentinel_guard.core.analysis.expansion import constant_output
 from sentinel_guard.core.analysis.expansion.arithmetic import assigned, evaluate
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
-from sentinel_guard.core.analysis.expansion.shell_state import Field, Numbers, Scope
+from sentinel_guard.core.analysis.expansion.shell_state import INTERACTIVE, Field, Numbers, Scope
 from sentinel_guard.core.model import Effect, Kind
 
 Fields = Sequence[Field]
@@ -263,8 +263,12 @@ def trap(walk: Walker, fields: Fields, place: WalkContext) -> str:
     return ""
 
 
-def exit_(walk: Walker, _fields: Fields, place: WalkContext) -> str:
+def exit_(walk: Walker, fields: Fields, place: WalkContext) -> str:
     walk.finish(place)
+    scope = place.scope
+    stays = place.maybe or place.calls or any(map(scope.is_on, ("extdebug", INTERACTIVE, disabled("exit"))))
+    if scope.ended is not None and len(fields) < 3 and not stays:
+        scope.ended = True
     return ""
 
 

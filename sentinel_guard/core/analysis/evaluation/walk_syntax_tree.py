@@ -2,6 +2,7 @@
 
 Rules of this file:
 1. Every simple command is seen, whether its condition may hold or not: ``&&``, ``||``, if, case and loops hide nothing.
+   But an ``exit`` does where a script surely comes to it.
 2. A variable that differs between branches is one of what they leave in it, and every value counts; what else differs
    is unknown behind them. What a subshell changes is not seen outside.
 3. A node gives its output as far as it is a constant, UNKNOWN standing for the rest, so that ``echo x | sh`` is ``x``.
@@ -10,6 +11,7 @@ Rules of this file:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
@@ -72,6 +74,7 @@ MAX_DEPTH = 10
 _FAITHFUL = frozenset("bash sh dash zsh ksh mksh ash rbash sudo timeout nice nohup command exec time".split())  # noqa: SIM905 - one line reads better than thirteen
 """Who takes a text as bash does, or hands it on as it is. Others (fish, socat) may run what bash refuses."""
 
+_INTERACTIVE = re.compile(r"#!.*\s-\w*i")
 _NOWHERE = Output()
 _UNFOUND = ("command_not_found_handle", "command_not_found_handler")
 """Functions that the shell itself calls."""
@@ -340,6 +343,7 @@ class Walk:
         place = self._beside(call, via, cwd)
         place.scope.positional = None if positional is None else tuple(positional)
         place.scope.variables.pop("0", None)
+        place.scope.ended = False if file and not _INTERACTIVE.match(text) else None
         if name is not None:
             place.scope.variables["0"] = (name,)
         if file:

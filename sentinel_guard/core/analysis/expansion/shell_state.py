@@ -26,6 +26,8 @@ _RUNTIME = frozenset("?!$-_0") | frozenset(
 """Set by the shell itself while it runs."""
 MAX_CHOICES = 16
 """Values that one variable may hold."""
+INTERACTIVE = "-i"
+"""The option that stands for ``bash -i``."""
 UNASSIGNED: tuple[str, ...] = ("\0",)
 """Among the values that a variable may hold: the text has not assigned it; it is inherited or not set."""
 _VARIABLE = re.compile(r"\"?\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})\"?")
@@ -139,6 +141,9 @@ class Scope:
     """What ``$_`` is: the last word of the command before; None where it is not known."""
     asked: set[str] = field(default_factory=set)
     """Variables whose value was asked for (``loop_iterations``). Shared by copies."""
+    ended: bool | None = None
+    """Whether an ``exit`` has surely ended this shell. None where none does: a terminal's goes on where jobs stand
+    still, and what a text starts with may be one's line."""
 
     def copy(self) -> Scope:
         """For a subshell: what happens in it is not seen outside."""
@@ -164,6 +169,7 @@ class Scope:
             feeds=self.feeds,
             last=self.last,
             asked=self.asked,
+            ended=self.ended,
         )
 
     def named(self, name: str) -> str:

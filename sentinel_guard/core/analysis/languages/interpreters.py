@@ -16,7 +16,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import (
     Parsed,
     options,
 )
-from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.expansion.shell_state import INTERACTIVE, Field
 from sentinel_guard.core.analysis.languages import (
     awk,
     cmd_shell,
@@ -49,9 +49,9 @@ def shell(call: Call) -> Effects:
         return
     if call.has("-n") and not call.has("-i"):
         return  # reads the script, runs nothing
-    if call.has("-x", "-v"):
+    if call.has("-x", "-v", "-i"):
         call = replace(call, scope=call.scope.copy())
-        call.scope.options |= {"xtrace": True}
+        call.scope.options |= {"xtrace": call.has("-x", "-v"), INTERACTIVE: call.has("-i")}
     for item in call.parsed.values("--rcfile", "--init-file"):
         yield from follow(call, item, (), name)
     for item in call.parsed.values("-c", "--command", "-C", "--init-command"):
