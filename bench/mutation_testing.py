@@ -1,29 +1,37 @@
 """Mutation testing: changes the code in small ways, and names each change that no test notices (cosmic-ray).
 
-    make mutants                          what decides: judge, session, chain
-    make mutants MUTANTS="guard checks"   others; "all" for each of TARGETS: hours
+    make mutants                           a sample of 55 changes, spread over all TARGETS; minutes
+    make mutants SEED=7 SAMPLE=110         another one, of another size
+    make mutants MUTANTS="guard checks"    each change of these; "all" for each of TARGETS: hours
+    make mutants MUTANTS=guard SAMPLE=20   a sample of these
 
-Works on a copy of what is committed. A survivor is a test that is missing, or code that does nothing; some mean the
-same.
+Works on a copy of what is committed, a target on each processor. A sample takes a place in the code at most once. A
+survivor is a test that is missing, or code that does nothing; some mean the same.
 """
 
 from __future__ import annotations
 
 import os
-import re
+import random
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
+from typing import NamedTuple
 
 from bench.benchmark_results import Row, show
 
 ROOT = Path(__file__).parent.parent
-LAUNCHER = "sentinel_guard/launcher/sentinel-launcher"
-USUAL = "judge session chain"
+COMPILED = ("sentinel_guard/launcher/sentinel-launcher", "sentinel_guard/broker/sentinel-broker")
+SAMPLE = 55
 # ``is`` and ``==`` are the same for members of an enumeration; annotations and keyword-only marks change nothing.
 SAME = (
     "core/ReplaceComparisonOperator_Is_.*",
@@ -56,58 +64,91 @@ TARGETS = {
 }
 
 
-def survivors(target: Target, tree: Path) -> tuple[int, list[str]]:
+class Found(NamedTuple):
     """How many changes were made, and those that no test noticed, as differences."""
-    config, session = tree / "cosmic-ray.toml", str(tree / "cosmic-ray.sqlite")
-    modules = ", ".join(f'"sentinel_guard/{module}"' for module in target.modules)
-    command = f"{sys.executable} -m pytest -q -x -p no:cacheprovider {shlex.join(target.tests)}"
-    config.write_text(
-        f"[cosmic-ray]\nmodule-path = [{modules}]\ntimeout = 120.0\nexcluded-modules = []\ntest-command = '{command}'\n"
-        f"[cosmic-ray.distributor]\nname = 'local'\n"
-        f"[cosmic-ray.filters.operators-filter]\nexclude-operators = {list(SAME)}\n"
-    )
-    for words in (
-        ("cosmic-ray", "init", str(config), session, "--force"),
-        ("cr-filter-operators", session, str(config)),
-        ("cosmic-ray", "exec", str(config), session),
-    ):
-        _run(*words, tree=tree)
-    said = _run("cr-report", "--show-diff", "--surviving-only", session, tree=tree)
-    jobs = re.search(r"complete: (\d+)", said)
-    diffs = re.findall(r"^=== DIFF ===\n(.*?)(?=^=====)", said, re.MULTILINE | re.DOTALL)
-    return int(jobs[1]) if jobs else 0, diffs
+
+    made: int
+    left: tuple[str, ...]
 
 
-def _run(program: str, *words: str, tree: Path) -> str:
+def survivors(target: Target, sample: int | None, seed: int) -> Found:
+    """Makes ``sample`` changes of the target's modules one by one, None for each that there is, and runs its tests."""
+    with tempfile.TemporaryDirectory(prefix="sg-mutants-") as folder:
+        tree = Path(folder) / "tree"
+        subprocess.run(["git", "clone", "-q", str(ROOT), str(tree)], check=True)
+        for program in COMPILED:
+            shutil.copy2(ROOT / program, tree / program)
+        config, work = tree / "cosmic-ray.toml", tree / "cosmic-ray.sqlite"
+        modules = ", ".join(f'"sentinel_guard/{module}"' for module in target.modules)
+        command = f"{sys.executable} -m pytest -q -x -p no:cacheprovider {shlex.join(target.tests)}"
+        config.write_text(
+            f"[cosmic-ray]\nmodule-path = [{modules}]\ntimeout = 120.0\nexcluded-modules = []\n"
+            f"test-command = '{command}'\n[cosmic-ray.distributor]\nname = 'local'\n"
+            f"[cosmic-ray.filters.operators-filter]\nexclude-operators = {list(SAME)}\n"
+        )
+        # Tests that fail anyway would notice everything.
+        _run("cosmic-ray", "baseline", str(config), tree=tree)
+        _run("cosmic-ray", "init", str(config), str(work), "--force", tree=tree)
+        _run("cr-filter-operators", str(work), str(config), tree=tree)
+        with closing(sqlite3.connect(work)) as database, database:
+            _keep(database, sample, random.Random(seed))
+        _run("cosmic-ray", "exec", str(config), str(work), tree=tree)
+        with closing(sqlite3.connect(work)) as database:
+            return _found(database)
+
+
+def _keep(database: sqlite3.Connection, sample: int | None, chance: random.Random) -> None:
+    """Only ``sample`` of the changes, none of them those that mean the same."""
+    rows = database.execute(
+        "SELECT module_path, start_pos_row, start_pos_col, operator_name, occurrence, job_id FROM mutation_specs"
+        " WHERE job_id NOT IN (SELECT job_id FROM work_results) ORDER BY 1, 2, 3, 4, 5"
+    ).fetchall()
+    if sample is not None:
+        chance.shuffle(rows)
+        rows = list({row[:3]: row for row in rows}.values())[:sample]
+    database.execute("DELETE FROM work_results")
+    kept = [row[-1] for row in rows]
+    for table in ("mutation_specs", "work_items"):
+        database.execute(f"DELETE FROM {table} WHERE job_id NOT IN ({', '.join('?' * len(kept))})", kept)
+
+
+def _found(database: sqlite3.Connection) -> Found:
+    rows = database.execute("SELECT test_outcome, diff, output FROM work_results ORDER BY diff").fetchall()
+    if broken := [output for outcome, _, output in rows if outcome not in ("SURVIVED", "KILLED")]:
+        sys.exit(f"A change could not be made, or its tests not be run:\n{broken[0]}")
+    return Found(len(rows), tuple(diff for outcome, diff, _ in rows if outcome == "SURVIVED"))
+
+
+def _run(program: str, *words: str, tree: Path) -> None:
     command = [str(Path(sys.executable).parent / program), *words]
     environ = {**os.environ, "PYTHONPATH": str(tree)}
     done = subprocess.run(command, cwd=tree, env=environ, capture_output=True, text=True, check=False)
     if done.returncode:
-        sys.exit(f"{program} failed:\n{done.stderr[-2000:]}")
-    return done.stdout
+        sys.exit(f"{program} {words[0]} failed:\n{(done.stdout + done.stderr)[-2000:]}")
 
 
-def main(names: list[str]) -> None:
+def shares(sample: int | None, names: Sequence[str]) -> list[int | None]:
+    """How many changes each target gets: as many as the others, or one more."""
+    if sample is None:
+        return [None] * len(names)
+    return [sample // len(names) + (at < sample % len(names)) for at in range(len(names))]
+
+
+def main(names: Sequence[str], sample: int | None, seed: int) -> None:
     rows = []
-    for name in TARGETS if names == ["all"] else names:
-        with tempfile.TemporaryDirectory(prefix="sg-mutants-") as folder:
-            tree = Path(folder) / "tree"
-            subprocess.run(["git", "clone", "-q", str(ROOT), str(tree)], check=True)
-            shutil.copy2(ROOT / LAUNCHER, tree / LAUNCHER)
-            made, left = survivors(TARGETS[name], tree)
-        for diff in left:
-            print(f"{name}:\n{diff}")
-        rows.append(
-            Row(
-                f"changes of {name} that a test notices",
-                None,
-                100 * (made - len(left)) / max(made, 1),
-                "%",
-                f"{made} made",
-            )
-        )
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = pool.map(survivors, [TARGETS[name] for name in names], shares(sample, names), repeat(seed))
+        for name, (made, left) in zip(names, found, strict=True):
+            print(*(f"{name}:\n{diff}" for diff in left), sep="\n")
+            noticed = 100 * (made - len(left)) / max(made, 1)
+            rows.append(Row(f"changes of {name} that a test notices", None, noticed, "%", f"{made} made"))
     show(rows)
 
 
 if __name__ == "__main__":
-    main(os.environ.get("MUTANTS", USUAL).split() or USUAL.split())
+    named, size = os.environ.get("MUTANTS", "").split(), os.environ.get("SAMPLE", "")
+    main(
+        list(TARGETS) if named in ([], ["all"]) else named,
+        int(size) if size else None if named else SAMPLE,
+        int(os.environ.get("SEED") or 1),
+    )
