@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
 
 import hypothesis
@@ -15,8 +16,8 @@ import pytest
 from sentinel_guard.host.machine.pseudo_terminal import MULTIPLEXERS
 from tests.support.time_limits import limit
 
-# Seconds that one test may take; pytest-timeout reads it when all conftest files are there.
-os.environ.setdefault("PYTEST_TIMEOUT", f"{limit(120):.0f}")
+# Seconds that one test may take on a quiet machine.
+os.environ.setdefault("PYTEST_TIMEOUT", "120")
 
 # The same examples in every run: a gate does not throw dice. HYPOTHESIS_PROFILE=explore looks further.
 # Nor does it take a busy machine for slow strategies.
@@ -29,6 +30,15 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 for _number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """How long a test may take goes by how busy the machine is when it begins; pytest-timeout looks after that."""
+    marker = item.get_closest_marker("timeout")
+    seconds = float(marker.args[0] if marker else os.environ["PYTEST_TIMEOUT"])
+    item.add_marker(pytest.mark.timeout(limit(seconds)), append=False)
+    return (yield)
 
 
 def pytest_collection_finish() -> None:

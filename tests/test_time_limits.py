@@ -27,3 +27,12 @@ def test_a_limit_scales_with_the_machine_and_its_load(slow, waiting, seconds, mo
 
 def test_no_machine_is_faster_than_the_reference():
     assert 1.0 <= time_limits.measured() <= time_limits.MOST
+
+
+def test_what_a_whole_test_may_take_is_such_a_limit(request):
+    assert request.node.get_closest_marker("timeout").args[0] >= 120
+
+
+@pytest.mark.timeout(200)
+def test_and_so_is_what_one_sets_for_itself(request):
+    assert request.node.get_closest_marker("timeout").args[0] >= 200

@@ -196,7 +196,8 @@ static void next_answer(struct errand *e, int milliseconds)
         case WIRE_LATE:
             if (milliseconds > 0 && !e->reader.scanned && now_ms() - asked < BUSY_MS && is_machine_busy())
                 break;
-            refuse("the guard gave no answer within %d ms. See what it does with 'sentinel-guard status'.", milliseconds);
+            refuse("the guard gave no answer within %d ms. See what it does with 'sentinel-guard status'.",
+                   (int)(now_ms() - asked));
         case WIRE_GARBAGE:
             refuse("what the guard answers is not the protocol. Stop the daemon and start it again with "
                    "'sentinel-guard daemon start'.");

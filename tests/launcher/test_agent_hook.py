@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import time
 
@@ -46,14 +47,14 @@ PATHS = [
         "it holds without an end, and the client's time is over",
     ),
     (raw(b"nonsense"), "is not the protocol", "garbage"),
-    (raw(b""), "does not answer", "it hangs up again and again"),
+    (raw(b""), "(does not answer|gave no answer within [1-9])", "it hangs up again and again, until that time"),
     (
         says((b"P", b"2403 SENTINEL BLOCKED: the store is full.\n"), code(126)),
         "the store is full",
         "a refusal without a form",
     ),
     (says(code(126)), "the guard gave no reason", "a refusal without words"),
-    (says((b"P", b'2403 SENTINEL BLOCKED: "x\\y" \x01\n'), code(126)), "'x/y' ?", "words that JSON would read"),
+    (says((b"P", b'2403 SENTINEL BLOCKED: "x\\y" \x01\n'), code(126)), r"'x/y' \?", "words that JSON would read"),
     (says((b"X", b"/bin/true")), "does not judge it", "a program to run is no answer"),
     (says((b"S", b"/bin/true")), "does not judge it", "nor is one to watch"),
     (says((b"Q", b"Y?")), "does not judge it", "nor is a question"),
@@ -70,7 +71,7 @@ def test_whatever_goes_wrong_is_a_refusal_in_the_clients_form(guard, handler, wo
     done = g.run(HOOK, "gemini", "BeforeTool", input=b"{}")
     said = json.loads(done.stdout)
     assert (done.returncode, done.stderr, said["decision"]) == (0, b"", "deny")
-    assert said["reason"].startswith(BLOCKED) and words in said["reason"]
+    assert said["reason"].startswith(BLOCKED) and re.search(words, said["reason"])
     assert time.monotonic() - began < limit(5), "before the client would go on without it"
 
 

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from sentinel_guard.core.wire_framing import MAX_CHUNK, encode
-from tests.support.launcher_guard import answers, executes, exit_code, number, real, says, value, values
+from tests.support.launcher_guard import AT_REST, BUSY, answers, executes, exit_code, number, real, says, value, values
 from tests.support.time_limits import limit
 
 BLOCKED = b"403 SENTINEL BLOCKED: git was not run: "
@@ -143,14 +143,18 @@ def test_a_program_that_cannot_be_started(guard, verb, path, reason, why):
     assert done.stderr == BLOCKED + path + b" cannot be started: " + reason + b".\n"
 
 
-def test_hold_waits_so_long_and_no_longer(guard):
+def test_hold_waits_so_long_and_no_longer(guard, quick):
+    program, load = quick
+
     def handler(connection):
         connection.read()
         connection.send((b"P", b"2asking\n"), (b"H", number(200)))
+        load.write_text(AT_REST)
         connection.read()
 
+    load.write_text(BUSY)  # the first answer may take its time
     began = time.monotonic()
-    done = guard(handler).run("git")
+    done = guard(handler, program=program).run("git")
     assert 0.19 < time.monotonic() - began < limit(5)
     assert done.returncode == 126
     assert done.stderr.startswith(b"asking\n" + BLOCKED)

@@ -13,8 +13,7 @@ import time
 
 import pytest
 
-import hatch_build
-from tests.support.launcher_guard import Guard, answers, exit_code, says
+from tests.support.launcher_guard import AT_REST, BUSY, answers, exit_code, says
 from tests.support.time_limits import limit
 from tests.support.wait_until import until
 
@@ -191,24 +190,14 @@ def test_a_start_that_failed_is_a_refusal_2_s_later(start_lock):
     assert 2.5 < time.monotonic() - began < limit(6)
 
 
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    """A launcher that waits no longer than a second or two, and the file in which it reads the machine's load."""
-    folder = tmp_path_factory.mktemp("quick")
-    load, program = folder / "load", folder / "sentinel-launcher"
-    times = ("-DSTART_MS=1000", "-DFIRST_ANSWER_MS=200", "-DBUSY_MS=2000", f'-DLOAD="{load}"')
-    hatch_build.build_launcher(program, hatch_build.SOURCES, *times)
-    return program, load
-
-
-BUSY = (
-    ("0.10 0.20 0.30 1/500 9\n", False, "the machine is at rest: a daemon that is silent is stuck"),
-    ("30.1 20.2 10.3 99999/99999 9\n", True, "it has no turn for the daemon"),
+LOADS = (
+    (AT_REST, False, "the machine is at rest: a daemon that is silent is stuck"),
+    (BUSY, True, "it has no turn for the daemon"),
 )
 
 
-@pytest.mark.parametrize(("load", "patient"), [row[:2] for row in BUSY], ids=[row[2] for row in BUSY])
-def test_an_answer_is_awaited_longer_on_a_busy_machine(quick, load, patient):
+@pytest.mark.parametrize(("load", "patient"), [row[:2] for row in LOADS], ids=[row[2] for row in LOADS])
+def test_an_answer_is_awaited_longer_on_a_busy_machine(guard, quick, load, patient):
     program, told = quick
     told.write_text(load)
 
@@ -217,18 +206,16 @@ def test_an_answer_is_awaited_longer_on_a_busy_machine(quick, load, patient):
         answers([exit_code(5)])(connection)
 
     late = threading.Event()
-    g = Guard(program, handler)
     try:
-        done = g.run("git")
+        done = guard(handler, program=program).run("git")
     finally:
         late.set()
-        g.close()
     assert done.returncode == (5 if patient else 126), done.stderr
-    assert patient or b"gave no answer within 200 ms" in done.stderr
+    assert patient or b"gave no answer within 2" in done.stderr
 
 
-def test_starts_that_never_end_are_waited_for_no_longer_than_a_start_takes(quick):
-    g = Guard(quick[0], answers([exit_code(5)]), listen=False, python="/bin/false")
+def test_starts_that_never_end_are_waited_for_no_longer_than_a_start_takes(guard, quick):
+    g = guard(answers([exit_code(5)]), program=quick[0], listen=False, python="/bin/false")
     lock = os.open(g.folder / "start.lock", os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
     began = time.monotonic()
@@ -236,7 +223,6 @@ def test_starts_that_never_end_are_waited_for_no_longer_than_a_start_takes(quick
         done = g.run("git")
     finally:
         os.close(lock)
-        g.close()
     assert done.returncode == 126 and b"does not answer" in done.stderr
     assert 2.5 < time.monotonic() - began < limit(8)
 

@@ -14,8 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sentinel_guard.core.wire_framing import Chunk, Message, Reader, encode
+from tests.support.time_limits import limit
 
 STANDARD_PATH = "/usr/local/bin:/usr/bin:/bin"
+AT_REST, BUSY = "0.10 0.20 0.30 1/500 9\n", "30.1 20.2 10.3 99999/99999 9\n"
+"""What a machine says of its load (/proc/loadavg), for the launcher that reads it from a test's file."""
 Handler = Callable[["Connection"], None]
 
 
@@ -101,7 +104,7 @@ class Guard:
 
     def run(self, name: str, *arguments: str | bytes, **options: object) -> subprocess.CompletedProcess[bytes]:
         """Runs the launcher as ``name``; output is captured."""
-        options = {"capture_output": True, "timeout": 60, **options}
+        options = {"capture_output": True, "timeout": limit(60), **options}
         return subprocess.run([self.shim(name), *arguments], check=False, **options)  # type: ignore[call-overload,no-any-return]
 
     def environ(self, **more: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ from sentinel_guard.commands.for_agents import mcp_server, mcp_tools
 from sentinel_guard.commands.for_agents.mcp_server import Server
 from sentinel_guard.commands.for_agents.mcp_tools import Tool
 from sentinel_guard.errors import SentinelError
+from tests.support.time_limits import limit
 
 
 class Client:
@@ -33,7 +34,7 @@ class Client:
         self.server.take(json.dumps({"jsonrpc": "2.0", **message}))
 
     def next(self) -> dict:
-        return self.said.get(timeout=10)
+        return self.said.get(timeout=limit(10))
 
     def ask(self, method: str, ident: object = 1, **params) -> dict:
         self.tell(id=ident, method=method, params=params)
