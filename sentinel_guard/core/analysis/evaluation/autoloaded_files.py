@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
 from typing import NamedTuple
 
 from sentinel_guard.core.analysis import paths
@@ -79,10 +78,14 @@ _SETTINGS = re.compile(r"\.?([\w-]+?)(?:\.config|rc)?\.[cm]?[jt]s")
 """``webpack.config.js``, ``.eslintrc.cjs``: named after the tool that loads it."""
 
 
-def autoload_effects(call: Call) -> Iterator[Effect]:
-    """What the files do that this command loads by itself and that the text wrote."""
-    if call.files >= MAX_FILES:
-        return
+def autoload_effects(call: Call) -> Iterable[Effect]:
+    """What the files do that this command loads by itself and that the text wrote, or that it is asked for by name."""
+    program = call.command.program
+    asked = call.world.made() or program in _BLOCKS or program in ("cargo", "pylint")
+    return _effects(call) if asked and call.files < MAX_FILES else ()
+
+
+def _effects(call: Call) -> Iterator[Effect]:
     program, made = call.command.program, call.world.made()
     if program in _BLOCKS or program == "cargo":
         yield from _named_tasks(call)
@@ -163,10 +166,11 @@ _INIT_HOOK = re.compile(r"(?m)^\s*init-hook\s*=\s*(['\"]?)(.*)\1\s*$")
 
 def _plugins(call: Call) -> Iterator[Effect]:
     """Code that the text wrote, and that an option or the settings of the tool name as a plugin."""
-    words, given = [item.text for item in call.fields[1:]], list[str]()
-    for word, after in pairwise((*words, "")):
-        if word[:1] == "-":
+    argv, given = call.command.argv, list[str]()
+    for at, word in enumerate(argv):
+        if word[:1] == "-" and at:
             name, sign, value = word.partition("=")
+            after = argv[at + 1] if at + 1 < len(argv) else ""
             if _PLUGS.fullmatch(name) or (word == "-r" and after.endswith(tuple(_CODE))):
                 given.append(value if sign else after)
     for path in dict.fromkeys((*call.world.made_with(call.command.program), *call.world.made_as(_TOOLS_SETTINGS))):
@@ -200,12 +204,14 @@ _ON_OPENING = (
 )
 """Files that run by themselves (an editor opens the folder, a package is installed, a stranger asks to merge): by name,
 and by what in them runs a program then."""
+_OPENED = (".yml", ".yaml", ".json", ".pth")
+"""Their endings."""
 
 
 def on_opening(world: Overlay) -> Iterator[str]:
     """The files that the text wrote so that a program runs by itself."""
     for path in world.made():
-        text = world.read(path)
+        text = world.read(path) if path.endswith(_OPENED) else None
         if text and any(name.fullmatch(path) and runs.search(text) for name, runs in _ON_OPENING):
             yield path
 

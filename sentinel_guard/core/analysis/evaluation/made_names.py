@@ -19,7 +19,7 @@ MOST = 20
 
 def effects(own: Collection[str], text: str | None) -> Iterator[Effect]:
     """One for each name that this text (None: one command) makes, and could not make where it is taken."""
-    names = sorted(name for name in own if name.startswith(_KINDS))
+    names = sorted(name for name in own if name.startswith(_KINDS)) if own else []
     if names and (text is None or _needs_all(bash_parser.parse(text).body)):
         for name in names[:MOST]:
             yield Effect(Kind.EXECUTE, name, how=frozenset(("makes",)))

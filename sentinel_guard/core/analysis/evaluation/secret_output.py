@@ -7,6 +7,7 @@ that takes harmless lines only, is read and not shown.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
@@ -24,11 +25,19 @@ _FILES = (">", ">>", ">|", "&>", "&>>")
 
 
 def add(walk: Walker, call: Call, place: WalkContext) -> None:
-    """The secrets that a program prints."""
+    """The secrets that a program prints, where it may print any."""
+    if not _may_print(call.command.program):
+        return
     for target, how in secret_stores.sources(call):
         _read(walk, target, call.command, place, lists=how == secret_stores.LISTS)
     if _code_prints(call):
         _read(walk, secret_stores.ENVIRONMENT, call.command, place, lists=True)
+
+
+@lru_cache(maxsize=1024)
+def _may_print(program: str) -> bool:
+    code = program == "jq" or program in code_meanings.AWKS or program in code_meanings.LANGUAGES
+    return code or secret_stores.prints_secrets(program)
 
 
 def add_variables(walk: Walker, own: Command, place: WalkContext) -> None:
@@ -63,6 +72,6 @@ def _code_prints(call: Call) -> bool:
         return any(environment_output.jq_prints_environment(item.text) for item in call.fields[1:] if item.known)
     if program in code_meanings.AWKS:
         return any(environment_output.awk_prints_environment(item.text) for item in call.fields[1:])
-    if not code_meanings.is_code(call):
+    if program not in code_meanings.LANGUAGES:
         return False
     return any(environment_output.prints_environment(text) for text in code_meanings.texts(call))

@@ -22,6 +22,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import (
     Call,
     behind_unnamed_option,
     build,
+    program_of,
 )
 from sentinel_guard.core.analysis.expansion.command_words import expand_all
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
@@ -32,7 +33,7 @@ from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTE
 from sentinel_guard.core.analysis.languages.interpreters import by_shebang
 from sentinel_guard.core.analysis.parser.find_substitutions import may_substitute
 from sentinel_guard.core.analysis.parser.syntax_tree import Literal, ProcessSub, Redirect, Simple, Word
-from sentinel_guard.core.analysis.programs import open_access, remote_code, unknown_verbs
+from sentinel_guard.core.analysis.programs import exec_options, open_access, remote_code, unknown_verbs
 from sentinel_guard.core.analysis.programs.command_wrappers import WRAPPERS
 from sentinel_guard.core.analysis.programs.downloads_and_dns import annotate_sent_data
 from sentinel_guard.core.analysis.programs.exec_options import exec_option_effects
@@ -86,7 +87,7 @@ def _simple(walk: Walker, node: Simple, place: WalkContext) -> str:
     fields = expand_all(words, scope.copy() if declares else scope)
     named = _redirecting(fields, node.redirects) if node.redirects else None
     mark = len(walk.effects)
-    place, outputs = walk.redirect(node.redirects, place, named)
+    place, outputs = walk.redirect(node.redirects, place, named) if node.redirects else (place, [])
     if node.redirects and fields and fields[-1].text == "exec":
         _exec_redirects(node.redirects, beside, place)
     if not fields:
@@ -234,14 +235,16 @@ def command(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
                 return UNKNOWN
             fields = fields[1:]  # an empty expansion vanishes, and the next word is the command
             continue
-        own = _own(walk, fields, place, direct=direct)
-        if own is not None:
-            return own
-        fields = _renamed(fields, place)
-        name = paths.base(fields[0].text).removesuffix(".exe")
-        row = WRAPPERS.get(name)
-        peeled = peel(fields, row) if row is not None else None
-        if row is None or peeled is None or (name == "command" and {"-v", "-V"} & peeled.parsed.flags.keys()):
+        if direct and first.text in place.scope.functions:
+            return walk.call_function(first.text, fields[1:], place)
+        if first.text in BUILTINS and (first.text != "printf" or [f.text for f in fields[1:2]] == ["-v"]):
+            return _builtin(walk, fields, place)
+        fields = _renamed(fields, place) if "/" in first.text or first.text[:4] == "git-" else fields
+        name = program_of(fields)
+        if (row := WRAPPERS.get(name)) is None:
+            return _program(walk, fields, place)
+        peeled = peel(fields, row)
+        if peeled is None or (name == "command" and {"-v", "-V"} & peeled.parsed.flags.keys()):
             return _program(walk, fields, place)
         place = wrapper_effects.enter_wrapper(walk, fields, row, peeled, place)
         direct = direct and name == "time"  # nothing else that wraps a command looks for functions
@@ -264,21 +267,16 @@ def _is_unset_inside(first: Field, place: WalkContext) -> bool:
     return bool(count) and not set("$`{*?[<>") & set(left) and not any(place.scope.lookup(n).isset for n in names)
 
 
-def _own(walk: Walker, fields: Sequence[Field], place: WalkContext, *, direct: bool) -> str | None:
-    """The output of the function or builtin of that name; None where there is none."""
+def _builtin(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     name = fields[0].text
-    if direct and name in place.scope.functions:
-        return walk.call_function(name, fields[1:], place)
-    if name in BUILTINS and (name != "printf" or [f.text for f in fields[1:2]] == ["-v"]):
-        own = build(fields, OPTIONS, place.via)[0]
-        walk.add(Effect(Kind.EXECUTE, name, command=own), place)
-        secret_output.add_variables(walk, own, place)
-        for text in code_texts(walk, fields, place):
-            walk.text(text, place.inside()._replace(stdin=""))
-        if name in _ASSIGNS:
-            return reassigned(walk, place, lambda: BUILTINS[name](walk, fields, place))
-        return BUILTINS[name](walk, fields, place)
-    return None
+    own = build(fields, OPTIONS, place.via)[0]
+    walk.add(Effect(Kind.EXECUTE, name, command=own), place)
+    secret_output.add_variables(walk, own, place)
+    for text in code_texts(walk, fields, place):
+        walk.text(text, place.inside()._replace(stdin=""))
+    if name in _ASSIGNS:
+        return reassigned(walk, place, lambda: BUILTINS[name](walk, fields, place))
+    return BUILTINS[name](walk, fields, place)
 
 
 def _renamed(fields: Sequence[Field], place: WalkContext) -> Sequence[Field]:
@@ -321,7 +319,7 @@ def _program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
         own, fields, head, parsed, place.cwd, here, walk.world, place.stdin,
         walk, place.scope, place.depth, place.files, place.disk,
     )  # fmt: skip
-    if _is_fetched(call, name, local=local):
+    if walk.world.fetched and _is_fetched(call, name, local=local):
         walk.opaque(" ".join(own.argv)[:200], "code", place)
     if program is not None:
         mark = len(walk.effects)
@@ -331,14 +329,17 @@ def _program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     else:
         for effect in by_shebang(call, fields[0], fields[1:]) if local else unknown(call):
             walk.add(effect, place)
-    for script in _scripts(call, fields[0].text, known=program is not None):
+    scripts = "/" in path or "PATH" in place.scope.variables
+    for script in _scripts(call, path, known=program is not None) if scripts else ():
         for effect in by_shebang(call, Field(script), fields[1:]):
             walk.add(effect, place)
-    for effect in (*exec_option_effects(call), *autoload_effects(call)):
+    for effect in exec_option_effects(call) if name in exec_options.ROWS else ():
+        walk.add(effect, place)
+    for effect in autoload_effects(call):
         walk.add(effect, place)
     _meanings(walk, call, place)
     speaks = own.subcommand or name in VERBS or not (program or local)
-    if speaks and not unknown_verbs.has_verb(own) and (other := behind_unnamed_option(fields, OPTIONS)):
+    if speaks and (other := behind_unnamed_option(fields, OPTIONS)) and not unknown_verbs.has_verb(own):
         _program(walk, other, place._replace(wanted=False))
     return output(call) if place.wanted else UNKNOWN
 
@@ -361,8 +362,6 @@ def _meanings(walk: Walker, call: Call, place: WalkContext) -> None:
 def _scripts(call: Call, name: str, *, known: bool) -> list[str]:
     """Files that a name leads to by a PATH that the text set; of a program that is known, those that the text wrote."""
     scope, world = call.scope, call.world
-    if "/" not in name and "PATH" not in scope.variables:
-        return []
     if "/" in name:
         found = [call.locate(call.fields[0])] if known else []
     else:
@@ -384,8 +383,6 @@ def _only_speaks(own: Command) -> bool:
 
 def _is_fetched(call: Call, name: str, *, local: bool) -> bool:
     """Whether what it would run came from the network in this same text: ``curl -o x.sh … && sh x.sh``."""
-    if not call.world.fetched:
-        return False
     if "/" not in name and any(paths.base(path) == name for path in call.world.fetched):
         return True
     scripts = call.fields[:1] if local else call.operands[:1] if name in INTERPRETERS and not call.has(*_TEXTS) else []
@@ -394,7 +391,9 @@ def _is_fetched(call: Call, name: str, *, local: bool) -> bool:
 
 def fetches(walk: Walker, mark: int, files: Iterable[str] = ()) -> None:
     """Marks what a command that reads from the network has written since, and the files that its output goes to."""
-    found = walk.effects[mark:]
-    if any(e.kind is Kind.NETWORK and "data" not in e.how and e.target[:1] not in "./" for e in found):
-        walk.world.fetched.update(e.target for e in found if e.kind is Kind.WRITE)
-        walk.world.fetched.update(files)
+    found, network = walk.effects[mark:], Kind.NETWORK
+    for effect in found:
+        if effect.kind is network and "data" not in effect.how and effect.target[:1] not in "./":
+            walk.world.fetched.update(e.target for e in found if e.kind is Kind.WRITE)
+            walk.world.fetched.update(files)
+            return

@@ -353,7 +353,7 @@ def _names_below(folder: str) -> bool:
 
 def program_of(fields: Sequence[Field]) -> str:
     """The program's name; those of Windows without their suffix, as WSL starts them."""
-    return paths.base(fields[0].text).removesuffix(".exe")
+    return fields[0].text.rpartition("/")[2].removesuffix(".exe")
 
 
 def build(
@@ -384,6 +384,8 @@ def behind_unnamed_option(fields: Sequence[Field], tables: Mapping[str, Options]
     """The command with its first operand as the value of the option before it, where no table names that option: the
     next operand may be the verb (``mc --config-dir x rb``), or a value again. Empty where there is none.
     """
+    if len(fields) < 3 or fields[1].text[:1] != "-":
+        return []
     table = tables.get(program_of(fields), PLAIN)
     at, is_value = 1, False
     while at < min(len(fields), _FIRST) and (is_value or fields[at].text[:1] == "-"):

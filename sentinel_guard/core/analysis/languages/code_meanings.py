@@ -93,7 +93,7 @@ def _evaluates(call: Call) -> bool:
 
 def takes_code(call: Call) -> bool:
     """Whether a program runs code that it is given: an interpreter, an editor, a release."""
-    return is_code(call) or call.command.program in _EDITORS or _evaluates(call)
+    return call.command.program in _TAKE_CODE or _evaluates(call)
 
 
 _TOLD = subcommand_tables.UNASKED | subcommand_tables.APPLIES | {
@@ -192,10 +192,9 @@ def _loads(call: Call, text: str) -> str | None:
     return None
 
 
-def is_code(call: Call) -> bool:
-    """Whether a program is an interpreter of a language that is no shell's."""
-    program = call.command.program
-    return (program in INTERPRETERS and program not in _NO_CODE) or program in _OTHERS
+LANGUAGES = (INTERPRETERS.keys() - _NO_CODE) | _OTHERS
+"""Interpreters of languages that are no shell's."""
+_TAKE_CODE = LANGUAGES | _EDITORS
 
 
 def texts(call: Call) -> Iterator[str]:

@@ -116,12 +116,16 @@ def _go_modules(call: Call) -> Iterator[str]:
                 yield item.text
 
 
-def by_words(call: Call) -> Iterator[str]:
+def by_words(call: Call) -> Iterable[str]:
     """Addresses that any tool is told to install from: ``sf plugins install https://…``, ``--add-source https://…``."""
     program = call.command.program
     short = program in _BY_SHORT_NAMES
     if not (short or "://" in " ".join(call.command.argv[1:_LOOKED_AT])) or program in RUNNERS or program in _SETTLED:
-        return
+        return ()
+    return _installed(call, short=short)
+
+
+def _installed(call: Call, *, short: bool) -> Iterator[str]:
     texts = [item.text for item in call.fields[1:_LOOKED_AT]]
     if _INSTALLS.match(_spoken(call, texts[:4])) is None or _LOOKS & {*texts}:
         return

@@ -223,7 +223,7 @@ OPTIONS = {
 def sources(call: Call) -> Iterator[tuple[str, str]]:
     """Pairs of (what holds the secrets, ``shows`` or ``lists``) of a call that prints them."""
     program = call.command.program
-    if program not in _WATCHED and not program.startswith("docker-credential-"):
+    if not prints_secrets(program):
         return
     found = subcommand_tables.what(call, TABLES.get(program, ()))
     if not found and program.startswith("docker-credential-") and call.operands[:1]:
@@ -262,13 +262,18 @@ _EDITS = {"rails": "credentials:edit", "ansible-vault": "edit", "sops": "", "pas
 """What hands secrets to an editor, and the word that says so."""
 
 
-_WATCHED = (
+PROGRAMS = (
     TABLES.keys()
     | _PRINTERS
     | _EDITS.keys()
     | {"nu", "nushell", "pwsh", "powershell", "yq", "ps", "rg", "grep", "egrep"}
 )
 """All programs that are looked at here."""
+
+
+def prints_secrets(program: str) -> bool:
+    """Whether a program is looked at here."""
+    return program in PROGRAMS or program.startswith("docker-credential-")
 
 
 def _prints_by_editor(call: Call) -> bool:
