@@ -155,8 +155,10 @@ def _leaves_nothing(command: Command | None, path: str, place: WalkContext) -> b
 
 def _socket(field: Field, path: str) -> str:
     """``HOST/PORT`` of ``/dev/tcp/HOST/PORT``, or of a descriptor that was opened so; empty for anything else."""
-    text = next((text for text in (field.text, path) if text.startswith(_SOCKETS)), "") if field.known else ""
-    return text[len(_SOCKETS[0]) :]
+    if not field.known:
+        return ""
+    text = field.text if field.text.startswith(_SOCKETS) else path
+    return text[len(_SOCKETS[0]) :] if text.startswith(_SOCKETS) else ""
 
 
 def _starts(command: Command) -> tuple[str, ...]:

@@ -94,17 +94,20 @@ class Walk:
         self._substitutions, self._exact = FoundSubstitutions(), ExactOutputs()
 
     def add(self, effect: Effect, place: WalkContext) -> None:
-        if effect.kind is Kind.READ:
+        kind = effect.kind
+        if kind is Kind.READ:
             effect = shown_reads.as_seen(effect, place)
-        if effect.kind is Kind.NETWORK and is_metadata(effect.target):
-            self.add(Effect(Kind.READ, METADATA, effect.sure, frozenset(("shown",)), effect.command), place)
-        if effect.kind is Kind.WRITE and effect.target in place.absent and self.world.kind(effect.target) == "file":
-            return
-        if effect.kind is Kind.WRITE and effect.how & _REPLACES and self.world.replaces_outside_file(effect.target):
-            effect = replace(effect, how=effect.how | {"over"})
-        if effect.kind is Kind.NETWORK and place.stdin and "data" in effect.how and place.stdin not in effect.data:
-            effect = replace(effect, data=effect.data + place.stdin)
-        if place.disk and effect.kind is Kind.OPAQUE:
+        elif kind is Kind.WRITE:
+            if effect.target in place.absent and self.world.kind(effect.target) == "file":
+                return
+            if effect.how & _REPLACES and self.world.replaces_outside_file(effect.target):
+                effect = replace(effect, how=effect.how | {"over"})
+        elif kind is Kind.NETWORK:
+            if is_metadata(effect.target):
+                self.add(Effect(Kind.READ, METADATA, effect.sure, frozenset(("shown",)), effect.command), place)
+            if place.stdin and "data" in effect.how and place.stdin not in effect.data:
+                effect = replace(effect, data=effect.data + place.stdin)
+        elif place.disk and kind is Kind.OPAQUE:
             effect = replace(effect, how=frozenset(("data",)))
         if place.elsewhere and effect.sure:
             effect = replace(effect, sure=False)
@@ -180,18 +183,16 @@ class Walk:
             return self.node(node.commands[0], place)
         output = place.stdin
         last = len(node.commands) - 1
-        stages = range(last, -1, -1)
-        reader = last if place.wanted else next((at for at in stages if consumes(node.commands[at])), -1)
+        reader = last
+        while reader >= 0 and not place.wanted and not consumes(node.commands[reader]):
+            reader -= 1
         swallower = last_discarding_stage(node.commands) if place.shown else -1
         picker = last_harmless_filter(node.commands) if place.shown else -1
         mark = len(self.effects)
         for at, stage in enumerate(node.commands):
             wanted = place.wanted or (at < last and at < reader)
             shown = place.shown and at >= swallower
-            here = place._replace(
-                scope=place.scope.copy(), stdin=output, forks=True, wanted=wanted, shown=shown,
-                harmless=place.harmless or at < picker,
-            )  # fmt: skip
+            here = place.stage(output, wanted=wanted, shown=shown, harmless=place.harmless or at < picker)
             here.scope.feeds = _as_written(node.commands[at - 1]) if at else ""
             output = self.node(stage, here) or NothingPrinted()
         simple_command.fetches(self, mark)
@@ -275,24 +276,24 @@ class Walk:
         """The effects of redirections; the place with its new standard input; where the output goes."""
         if not redirects:
             return place, []
-        named = [r.target.source for r in redirects if r.target] if place.scope.choices else []
-        for inner in possible_values.places(named, place):
-            for effect in evaluate_redirects(redirects, inner, self.world, command)[0]:
-                self.add(effect, inner)
-        subs = [sub for item in redirects for sub in self._in_redirect(item, place)]
+        if place.scope.choices:
+            for inner in possible_values.places([r.target.source for r in redirects if r.target], place):
+                for effect in evaluate_redirects(redirects, inner, self.world, command)[0]:
+                    self.add(effect, inner)
+        subs = [
+            sub
+            for item in redirects
+            for word in (item.target, item.heredoc)
+            if word is not None and not word.plain and may_substitute(word.source)
+            for sub in self.substitute_inputs(word, place)
+        ]
         effects, stdin, files = evaluate_redirects(redirects, place, self.world, command)
         for effect in effects:
             self.add(effect, place)
         outputs = [*(Output(sub=sub, shown=place.shown) for sub in subs), *files]
         stdin = place.stdin if stdin is None else stdin
         lost = _NOWHERE in files and all(discards_input(sub.script.body) for sub in subs)
-        return place._replace(
-            stdin=stdin, wanted=place.wanted or bool(outputs), shown=place.shown and not lost
-        ), outputs
-
-    def _in_redirect(self, item: Redirect, place: WalkContext) -> list[ProcessSub]:
-        words = (word for word in (item.target, item.heredoc) if word is not None and may_substitute(word.source))
-        return [sub for word in words for sub in self.substitute_inputs(word, place)]
+        return place.redirected(stdin, wanted=place.wanted or bool(outputs), shown=place.shown and not lost), outputs
 
     def keep(self, text: str, outputs: Iterable[Output], place: WalkContext) -> str:
         """Output that goes into a file or a ``>(…)`` goes there, and no further."""

@@ -295,9 +295,23 @@ MADE_ANEW = frozenset(
 """Programs of this machine alone whose verbs say ``delete`` or ``reset`` of what is theirs, or that look for words."""
 
 
+@lru_cache(maxsize=4096)
+def _may_say(word: str) -> bool:
+    """Whether a word alone lets ``by_words`` say anything; of most commands none does."""
+    lower = word.lower()
+    if "prod" in lower or "live" in lower:
+        return True
+    if word[:1] == "-":
+        name = lower.partition("=")[0]
+        return bool(_LOSS_OPTION.fullmatch(name) or _SOFT_OPTION.fullmatch(name))
+    return any(form.fullmatch(word) for form in (_LOSS, _FRESH, _CAMEL, _SOFT, _CARRIES))
+
+
 def by_words(call: Call, *, loses: bool = False) -> Iterator[Effect]:
     """What the words of a call say where no row does; ``loses``: what is lost is known by something else."""
     program = call.command.program
+    if not (loses or any(map(_may_say, (*call.command.argv[1 : _WORDS * 2], *_first_words(call, 4))))):
+        return
     said = (loses_by_words, loses_softly, loses_by_options, overwrites_there)
     if loses or any(says(call) for says in said):
         yield call.effect(Kind.DEPLOY, program, "delete", sure=False)
