@@ -14,6 +14,7 @@ A call that has ended can only be hinted at or trip the breaker: what would ask,
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -69,19 +70,19 @@ def _each_command_once(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
     A command is left out with all its effects, or with none: checks ask which effects are of one command.
     """
     commands = {id(effect.command): effect.command for effect in effects if effect.command is not None}
-    if len({command.argv for command in commands.values()}) == len(commands):
+    times = Counter([command.argv for command in commands.values()])
+    if len(times) == len(commands):
         return effects
     groups: dict[int, list[Effect]] = {}
     for effect in effects:
-        groups.setdefault(id(effect.command), []).append(effect)
+        if effect.command is not None and times[effect.command.argv] > 1:
+            groups.setdefault(id(effect.command), []).append(effect)
     seen: set[tuple[object, ...]] = set()
     again: set[int] = set()
     for name, group in groups.items():
-        command = group[0].command
-        if command is not None:
-            key = (command, *((e.kind, e.target, e.sure, e.how, e.data, e.written) for e in group))
-            again |= {name} if key in seen else set()
-            seen.add(key)
+        key = (group[0].command, *((e.kind, e.target, e.sure, e.how, e.data, e.written) for e in group))
+        again |= {name} if key in seen else set()
+        seen.add(key)
     return tuple(e for e in effects if id(e.command) not in again) if again else effects
 
 

@@ -157,7 +157,7 @@ def _walked(
     except Exception as e:  # noqa: BLE001 - whatever goes wrong is told, and what was found before it
         walk.effects.append(_failure(e))
     walk.effects.extend(made_names.effects(world.own, text))
-    effects = list(lost_after_move.with_origins(walk.effects))
+    effects = lost_after_move.with_origins(walk.effects)
     effects = list(_with_texts(effects, world)) if world.made() else effects
     return tuple(_by_all_names(_counted(effects, world), world))
 
@@ -182,7 +182,7 @@ def _with_texts(effects: Iterable[Effect], world: Overlay) -> Iterator[Effect]:
     """What the action itself wrote goes along with its writing, and with its reading that again."""
     made = frozenset(world.made())
     for effect in effects:
-        moved = effect.kind in (Kind.WRITE, Kind.READ) and effect.target in made
+        moved = effect.target in made and effect.kind in (Kind.WRITE, Kind.READ)
         yield replace(effect, data=world.read(effect.target) or "") if moved else effect
 
 
@@ -192,11 +192,13 @@ def _by_all_names(effects: Iterable[Effect], world: Overlay) -> Iterator[Effect]
     linked: Mapping[str, tuple[str, ...]] = {}
     if world.root and (written := [e.target for e in effects if e.kind is Kind.WRITE and not e.how & _REPLACES]):
         linked = world.names(written, world.root)
+    write, read = Kind.WRITE, Kind.READ
     for effect in effects:
         yield effect
-        if effect.kind is Kind.WRITE or effect.kind is Kind.READ:
+        kind = effect.kind
+        if kind is write or kind is read:
             for name in world.called(effect.target):
                 yield replace(effect, target=name)
-        if effect.kind is Kind.WRITE and not effect.how & _REPLACES:
+        if kind is write and not effect.how & _REPLACES:
             for name in linked.get(effect.target, ()):
                 yield replace(effect, target=name)

@@ -36,11 +36,13 @@ class _Leaving:
         return [*self._whole, *named] or self._all
 
 
-def with_origins(effects: Sequence[Effect]) -> Iterator[Effect]:
+def with_origins(effects: Sequence[Effect]) -> Sequence[Effect]:
     """The effects, and behind a loss of what was moved the same loss where it came from."""
-    if not any(e.kind is Kind.DELETE and "move" in e.how for e in effects):
-        yield from effects
-        return
+    moves = [e for e in effects if "move" in e.how and e.kind is Kind.DELETE]
+    return list(_with_origins(effects)) if moves else effects
+
+
+def _with_origins(effects: Sequence[Effect]) -> Iterator[Effect]:
     leaving = _Leaving(None)
     landed: defaultdict[str, list[Effect]] = defaultdict(list)
     for effect in effects:

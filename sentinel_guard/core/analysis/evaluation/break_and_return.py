@@ -26,6 +26,8 @@ def jumps(node: object) -> bool:
     """Whether a node may leave the list that it stands in, and what follows it is skipped."""
     if type(node) is Simple:
         return bool(node.words) and node.words[0].literal in _JUMPS
+    if type(node) is Pipeline and len(node.commands) > 1:
+        return False
     if isinstance(node, Function) or not _may_jump(node):
         return False
     if isinstance(node, Loop):

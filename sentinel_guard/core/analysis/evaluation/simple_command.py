@@ -338,7 +338,7 @@ def _program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     for effect in autoload_effects(call):
         walk.add(effect, place)
     _meanings(walk, call, place)
-    speaks = own.subcommand or name in VERBS or not (program or local)
+    speaks = fields[2:] and fields[1].text[:1] == "-" and (own.subcommand or name in VERBS or not (program or local))
     if speaks and (other := behind_unnamed_option(fields, OPTIONS)) and not unknown_verbs.has_verb(own):
         _program(walk, other, place._replace(wanted=False))
     return output(call) if place.wanted else UNKNOWN
@@ -375,7 +375,7 @@ def _scripts(call: Call, name: str, *, known: bool) -> list[str]:
 
 def _only_speaks(own: Command) -> bool:
     """Help and versions, asked of a program that stops there: an interpreter gives the rest to its script."""
-    if own.argv[1:] in (("--version",), ("--help",)):
+    if len(own.argv) == 2 and own.argv[1] in ("--version", "--help"):
         return "/" not in own.argv[0] or own.argv[0].startswith(_SYSTEM)
     helped = "--help" in own.flags or "-help" in own.flags
     return helped and own.program in PROGRAMS and own.program not in (*INTERPRETERS, "find")

@@ -384,8 +384,6 @@ def behind_unnamed_option(fields: Sequence[Field], tables: Mapping[str, Options]
     """The command with its first operand as the value of the option before it, where no table names that option: the
     next operand may be the verb (``mc --config-dir x rb``), or a value again. Empty where there is none.
     """
-    if len(fields) < 3 or fields[1].text[:1] != "-":
-        return []
     table = tables.get(program_of(fields), PLAIN)
     at, is_value = 1, False
     while at < min(len(fields), _FIRST) and (is_value or fields[at].text[:1] == "-"):

@@ -93,7 +93,7 @@ def _evaluates(call: Call) -> bool:
 
 def takes_code(call: Call) -> bool:
     """Whether a program runs code that it is given: an interpreter, an editor, a release."""
-    return call.command.program in _TAKE_CODE or _evaluates(call)
+    return call.command.program in _TAKE_CODE or (len(call.fields) == 3 and _evaluates(call))
 
 
 _TOLD = subcommand_tables.UNASKED | subcommand_tables.APPLIES | {

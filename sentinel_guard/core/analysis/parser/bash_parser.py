@@ -138,14 +138,14 @@ class Parser(Simples):
             return Pipeline((), negated, timed)
         stages = [self._command(keyword)]
         self.blanks()
-        while self.peek("|") and not self.peek("||"):
-            self.at += 2 if self.peek("|&") else 1
+        while (bar := self.text[self.at : self.at + 2])[:1] == "|" and bar != "||":
+            self.at += 2 if bar == "|&" else 1
             self.lines()
             stages.append(self._stage())
             self.blanks()
         if len(stages) == 1 and not negated and not timed:
             return stages[0]
-        return Pipeline(tuple(stage for stage in stages if stage), negated, timed)
+        return Pipeline(tuple([stage for stage in stages if stage]), negated, timed)
 
     def _stage(self) -> Node | None:
         """A later stage of a pipeline: bash takes ``!`` and ``time`` there too."""
@@ -175,7 +175,7 @@ class Parser(Simples):
 
     def _command(self, keyword: str) -> Node | None:
         """The command at the cursor, which begins with a reserved word or with none."""
-        parenthesis = self.peek("(")
+        parenthesis = self.text[self.at : self.at + 1] == "("
         if not parenthesis and keyword in ("", "in"):
             return self.simple()
         if not self.enter():

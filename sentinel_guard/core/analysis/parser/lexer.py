@@ -128,7 +128,7 @@ class Lexer:
     def lines(self) -> None:
         """Past blanks, comments and newlines, with the heredocs that begin there."""
         self.blanks()
-        while self.peek("\n"):
+        while self.text[self.at : self.at + 1] == "\n":
             self.newline()
             self.blanks()
 

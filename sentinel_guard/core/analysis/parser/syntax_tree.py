@@ -10,8 +10,9 @@ Rules of this file:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
+from operator import attrgetter
 from typing import TypeAlias
 
 
@@ -313,11 +314,28 @@ class Script:
 
 
 _LEAVES = frozenset((str, int, bool, type(None), Literal, Variable))
+_NOTHING_BELOW = ("str", "str | None", "int", "bool")
+"""Types of fields, as they stand above, that hold no node."""
+
+
+def _fields_with_nodes(kind: type) -> Callable[[object], tuple[object, ...]]:
+    """Gives the fields of such a node in which others stand, in order."""
+    names = [f.name for f in fields(kind) if f.type not in _NOTHING_BELOW]
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda node: tuple(getattr(node, name) for name in names)
+
+
+_CHILDREN: dict[type, Callable[[object], tuple[object, ...]]] = {
+    kind: _fields_with_nodes(kind) for kind in list(globals().values()) if isinstance(kind, type) and is_dataclass(kind)
+}
 
 
 def is_bare(node: object) -> bool:
     """A word in which no command can stand: a cheap look at it as written, where most are."""
-    return type(node) is Word and not ("(" in node.source or "`" in node.source or "${" in node.source)
+    if type(node) is not Word:
+        return False
+    return node.plain or not ("(" in node.source or "`" in node.source or "${" in node.source)
 
 
 def simple_commands(tree: object) -> Iterator[Simple]:
@@ -327,5 +345,5 @@ def simple_commands(tree: object) -> Iterator[Simple]:
         node = todo.pop()
         if type(node) is Simple:
             yield node
-        children = node if isinstance(node, tuple) else [getattr(node, name) for name in getattr(node, "__slots__", ())]
+        children = node if isinstance(node, tuple) else _CHILDREN[type(node)](node)
         todo += [child for child in children[::-1] if not (type(child) in _LEAVES or is_bare(child))]

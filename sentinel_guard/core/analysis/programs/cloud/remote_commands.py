@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
@@ -93,9 +94,17 @@ _VALUE = re.compile(r"[\w-]+=(?=[\"']?\w)")
 """``command='…'``, as an operand."""
 
 
+@lru_cache(maxsize=4096)
+def _may_say(word: str) -> bool:
+    """Whether one of the first words lets ``told_by_words`` find anything; of most commands none does."""
+    return bool(_LOGS_IN.search(f"{word} ") or _STARTS.search(f"{word} "))
+
+
 def told_by_words(call: Call, *, there: bool = True) -> Iterator[Effect]:
     """What is found by the words alone; ``there``: the program is known to be a platform's."""
-    words = [call.command.program, *(item.text for item in call.fields[1:_PLACES])]
+    words = [call.command.program, *call.command.argv[1:_PLACES]]
+    if not any(map(_may_say, words)):
+        return
     text = " ".join(words) + " "
     logs_in = _LOGS_IN.search(text) is not None
     if not (logs_in or _STARTS.search(text)):
