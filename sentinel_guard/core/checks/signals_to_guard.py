@@ -95,8 +95,8 @@ def connects_to_guard(case: Case, effect: Effect) -> bool:
 
 def _by_pattern(effect: Effect) -> bool:
     command = effect.command
-    if command is None:
-        return False
+    if command is None or effect.target not in command.operands:
+        return False  # pkill -P PID
     return command.program in _BY_PATTERN or (command.program == "killall" and bool({"-r", "--regexp"} & command.flags))
 
 

@@ -35,6 +35,9 @@ SHOWN = [
     ("head -n1 vast/*", "/w/vast/*.env", "the first lines"),
     ("grep -h = vast/*", "/w/vast/*.env", "lines of them"),
     ("cd vast; cat *", "/w/vast/*.env", "the folder itself"),
+    ("cat vast/crash-*", "/w/vast/*.env", "a beginning of one's own, where somebody keeps files"),
+    ("cat /tmp/vast/p*", "/tmp/vast/*.env", "in a temporary folder, too, whatever begins so"),
+    ("cat /tmp/vast/id_*", "/tmp/vast/id_rsa", "and a key, by its whole name"),
     ("cat ./vast/*", "/w/vast/*.env", "in other words"),
     ("sudo cat vast/*", "/w/vast/*.env", "behind a wrapper"),
     ('x=$(cat vast/*); echo "$x"', "/w/vast/*.env", "in a variable"),
@@ -69,6 +72,7 @@ SPARED = [
     ('for f in vast/*; do cp "$f" to/; done', "copied one by one"),
     ('for f in vast/*; do wc -l "$f"; done', "counted one by one"),
     ("for f in vast/*.log; do cat $f; done", "of another name"),
+    ("xxd /tmp/vast/crash-* | head", "files of one purpose in a temporary folder"),
 ]
 
 

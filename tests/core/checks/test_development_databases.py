@@ -170,6 +170,11 @@ ROWS = [
     ("adb uninstall io.acme.shop.debug", GRADLE, ALLOW, "the project's app"),
     ("adb uninstall io.acme.shop.bank", GRADLE, ASK, "another one of its maker's"),
     ("adb uninstall io.acme.shopper", GRADLE, ASK, "another one"),
+    ("adb uninstall io.acme.shop.test", GRADLE, ALLOW, "the tests of the project's app"),
+    ("adb -s emulator-5554 uninstall io.acme.app", {"app/build.gradle.kts": 'namespace = "io.acme.app"'}, ALLOW,
+     "an app without an identifier is called as its namespace"),
+    ("adb uninstall io.acme.app", {"app/build.gradle": 'namespace "io.acme.app"\napplicationId "x.y"'}, ASK,
+     "the namespace of one that has another identifier"),
     ("esptool.py erase_region 0x10000 0x100000", {}, ALLOW, "what the next image is written over"),
     ("esptool.py erase_flash", {}, ASK, "all that a board knows"),
     # Packages that the project asks for.

@@ -16,6 +16,7 @@ from tests.support.fakes import HOME, FakeWorld
 
 ROOT = f"{HOME}/project"
 RUN = "docker run -d --name tmp -p 54329:5432 postgres:17"
+TOPIC = "kafka-topics.sh --bootstrap-server localhost:9092"
 ROWS = [
     (RUN, 0, "docker rm -f -v tmp", Response.ALLOW, "with its anonymous volumes"),
     (RUN, 0, "docker rm -f -v tmp other", Response.ASK, "and somebody's"),
@@ -35,6 +36,34 @@ ROWS = [
     ("createdb shop", 1, "dropdb shop", Response.ASK, "it was there"),
     ("psql -c 'CREATE DATABASE shop'", 0, "dropdb shop", Response.ALLOW, "by a statement"),
     ("ls", 0, "dropdb shop", Response.ASK, "nobody made it"),
+    ("createdb -p 5499 shop", 0, "dropdb shop", Response.ASK, "one of that name on another server"),
+    ("createdb shop", 0, "dropdb -h db.acme.io shop", Response.ASK, "on another machine"),
+    ("createdb shop", 0, "PGHOST=db.acme.io dropdb shop", Response.ASK, "the same, by a variable"),
+    ("createdb -h localhost shop", 0, "dropdb shop", Response.ALLOW, "this machine, by its name"),
+    ("docker exec pg createdb shop", 0, "dropdb shop", Response.ASK, "one in a container"),
+    ("psql postgres://me@localhost:5499/postgres -c 'CREATE DATABASE shop'", 0, "psql -c 'DROP DATABASE shop'",
+     Response.ASK, "the server of an address"),
+    ("createuser app", 0, "dropuser app", Response.ALLOW, "a role"),
+    ("createuser shop", 0, "dropdb shop", Response.ASK, "a role is no database"),
+    (f"{TOPIC} --create --topic demo", 0, f"{TOPIC} --delete --topic demo", Response.ALLOW, "a topic"),
+    (f"{TOPIC} --create --topic demo", 1, f"{TOPIC} --delete --topic demo", Response.ASK, "it was there"),
+    (f"{TOPIC} --create --if-not-exists --topic demo", 0, f"{TOPIC} --delete --topic demo", Response.ASK,
+     "it may have been there"),
+    (f"{TOPIC} --create --topic demo", 0, f"{TOPIC} --delete --topic 'demo.*'", Response.ASK, "a pattern takes others"),
+    (f"docker compose exec -T kafka {TOPIC} --create --topic demo", 0, f"{TOPIC} --delete --topic demo", Response.ASK,
+     "one in a container"),
+    ("kafka-topics.sh --bootstrap-server prod:9092 --create --topic demo", 0, f"{TOPIC} --delete --topic demo",
+     Response.ASK, "on another server"),
+    ("ls", 0, "C=$(docker run -d postgres:17) && docker exec $C psql -c 'DROP TABLE x'", Response.ALLOW,
+     "a container by the identifier that this text got"),
+    ("ls", 0, 'C=$(docker run -d postgres:17); docker exec "$C" psql -c "DROP TABLE x"; docker rm -fv ${C}',
+     Response.ALLOW, "and taken away"),
+    ("ls", 0, "C=$(docker run -d -v pg:/data postgres:17); docker exec $C psql -c 'DROP TABLE x'", Response.ASK,
+     "with a volume"),
+    ("ls", 0, "C=$(docker run -d postgres || docker ps -q); docker exec $C psql -c 'DROP TABLE x'", Response.ASK,
+     "or another one"),
+    ("ls", 0, "C=$(docker run -d postgres); read C; docker exec $C psql -c 'DROP TABLE x'", Response.ASK,
+     "a value that came later"),
 ]  # fmt: skip
 
 

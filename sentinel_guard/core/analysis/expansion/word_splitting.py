@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from sentinel_guard.core.analysis.expansion.glob_patterns import may_share, world_classes
 from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
+from sentinel_guard.core.analysis.paths import TEMPORARY
 
 MAX_DOTTED = 3
 """Parts of a pattern that ``dotglob`` is tried on."""
@@ -115,10 +116,16 @@ def _unseen(text: str, scope: Scope) -> tuple[str, ...]:
     path = posixpath.normpath(posixpath.join(scope.cwd or "/", head))
     tried = _dotted(name, scope)
     found = []
-    for kinds in scope.world.kinds_that_matter(path):
+    for at, kinds in enumerate(scope.world.kinds_that_matter(path)):
+        if not at and _OWN_BEGINNING.match(name) and f"{path}/".startswith(TEMPORARY):
+            kinds = tuple(kind for kind in kinds if kind[:1] != "*")  # noqa: PLW2901 - the same kinds
         kind = next((k for k in kinds if any(_takes_in(one, k) for one in tried)), None)
         found += [f"{head}{slash}{kind}"] if kind is not None else []
     return tuple(found)
+
+
+_OWN_BEGINNING = re.compile(r"\w{2,}[-_.]")
+"""What begins so names files of one purpose: ``/tmp/crash-*``. In a temporary folder none of them is a ``.env``."""
 
 
 def _takes_in(pattern: str, kind: str) -> bool:

@@ -12,6 +12,8 @@ from sentinel_guard.core.model import Effect, Kind
 _AS_ROOT = re.compile(r"\s*su(?:\s+(?:0|root))?(?:\s+-c)?\s+")
 """Android's su takes all that follows for the command."""
 _APPLICATION = re.compile(r"\bapplicationId\s*=?\s*\(?\s*[\"']([\w.]+)[\"']")
+_NAMESPACE = re.compile(r"\bnamespace\s*=?\s*\(?\s*[\"']([\w.]+)[\"']")
+"""What an application is called whose identifier is not given (https://developer.android.com/build/configure-app-module)."""
 _SUFFIX = re.compile(r"\bapplicationIdSuffix\s*=?\s*\(?\s*[\"'](\.[\w.]+)[\"']")
 
 
@@ -20,7 +22,9 @@ def _is_built_here(call: Call) -> bool:
     found = (call.world.read(call.locate(f"{at}app/build.gradle{k}")) for at in ("", "android/") for k in ("", ".kts"))
     names = set[str]()
     for text in filter(None, found):
-        names.update(f"{name}{end}" for name in _APPLICATION.findall(text) for end in ("", *_SUFFIX.findall(text)))
+        named = _APPLICATION.findall(text) or _NAMESPACE.findall(text)
+        names.update(f"{name}{end}" for name in named for end in ("", *_SUFFIX.findall(text)))
+    names |= {f"{name}.test" for name in names}
     return bool(call.operands) and all(item.text in names for item in call.operands)
 
 

@@ -58,7 +58,7 @@ _AT_WORK = frozenset(("run", "create", "rm", "rmi", "stop", "kill", "restart", "
 
 def docker(call: Call) -> Effects:
     verb, operands = call.command.subcommand, call.operands
-    if not (verb == "rm" and operands and all(call.world.is_own(f"container {item.text}") for item in operands)):
+    if not (verb == "rm" and operands and all(_is_own(call, item) for item in operands)):
         yield from subcommand_tables.effects(call, _DOCKER, _target(verb))
     action = verb
     if verb == "compose":
@@ -73,16 +73,34 @@ def docker(call: Call) -> Effects:
     elif verb == "exec":
         if call.has("--privileged"):
             yield call.effect(Kind.PRIVILEGE, "container --privileged", sure=False)
-        own = bool(operands) and call.world.is_own(f"container {operands[0].text}")
+        own = bool(operands) and _is_own(call, operands[0])
         found = _inside(call, operands[1:], {}, () if own else _KEPT)
         yield from (effect for effect in found if not (own and effect.kind in (Kind.DATABASE, Kind.DEPLOY)))
     elif verb == "cp":
         yield from _copy(call)
-    elif verb in ("rm", "rmi") and call.has("-f", "--force") and any(_is_every(item) for item in operands):
+    elif (
+        verb in ("rm", "rmi")
+        and call.has("-f", "--force")
+        and any(_is_every(item) and not _is_own(call, item) for item in operands)
+    ):
         yield call.effect(Kind.DEPLOY, "every container" if verb == "rm" else "every image", "delete", sure=False)
     yield from _argued(call)
     if action in _AT_WORK and (host := _other_host(call)):
         yield call.effect(Kind.DEPLOY, f"docker {host}")
+
+
+_VALUE = re.compile(r"\"?\$(?:(\w+)|\{(\w+)\})\"?")
+_STARTS = re.compile(r"[\"']?\$\(\s*(?:docker|podman|nerdctl)\s+(?:container\s+)?(?:run|create)\b([^;&|`]*)\)[\"']?")
+_BINDS = re.compile(r"\s(?:-v|--volumes?(?:-from)?|--mount)\b")
+
+
+def _is_own(call: Call, item: Field) -> bool:
+    """Whether the session made a container, by its name, or by the identifier that this text got when it did."""
+    if item.known:
+        return call.world.is_own(f"container {item.text}")
+    held = _VALUE.fullmatch(item.source)
+    started = _STARTS.fullmatch(call.scope.written.get(held[1] or held[2], "")) if held else None
+    return started is not None and _BINDS.search(started[1]) is None
 
 
 _CHOSEN = re.compile(r"--filter|\s-\w*[fln]\b|--latest|--last|\bgrep\b|\bhead\b|\bcompose\b|\brun\b|\bcreate\b")

@@ -191,7 +191,8 @@ def _losing(call: Call, *words: str, how: str = "delete") -> Effect:
 
 def drop(call: Call) -> Effects:
     for item in call.operands[:1] or [Field(call.command.program)]:
-        if own_databases.is_own(call, item.text):
+        kind = "role" if call.command.program == "dropuser" else "database"
+        if own_databases.is_own(call, item.text, kind):
             continue
         yield call.effect(Kind.DATABASE, item.text, "delete", sure=item.known)
 
@@ -279,7 +280,12 @@ OPTIONS = {
         "-execute= --execute= -b= --bucket= -n= --name= -o= --org= -t= --token= --start= --stop= -p= | words"
     ),
     **dict.fromkeys(
-        ("createdb", "dropdb", "dropuser"), options("-h= --host= -p= --port= -U= --username= --maintenance-db=")
+        ("createdb", "createuser", "dropdb", "dropuser"),
+        options("-h= --host= -p= --port= -U= --username= --maintenance-db="),
+    ),
+    **dict.fromkeys(
+        ("kafka-topics", "kafka-topics.sh"),
+        options("--bootstrap-server= --topic= --partitions= --replication-factor= --config= --command-config="),
     ),
     "pg_restore": options("-d= --dbname= -f= -h= -p= -U= -j= -n= -t= -L= -F= -S= -T= -P= -I= -N="),
     **dict.fromkeys(("pg_dump", "pg_dumpall"), options("-f= --file= -d= -h= -p= -U= -j= -n= -t= -F= -T= -N= -Z=")),
@@ -299,7 +305,7 @@ OPTIONS = {
 PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     **migrations.PROGRAMS,
     **dict.fromkeys(CLIENTS, client),
-    "createdb": own_databases.create,
+    **dict.fromkeys(("createdb", "createuser"), own_databases.create),
     **dict.fromkeys(("redis-server", "valkey-server", "mongod", "pg_ctl"), own_databases.serve),
     **dict.fromkeys(("dropdb", "dropuser", "pg_dropcluster", "pg_resetwal"), drop),
     **dict.fromkeys(("mysqladmin", "mariadb-admin"), mysqladmin),

@@ -15,7 +15,12 @@ from itertools import pairwise
 from sentinel_guard.core.analysis import paths, task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.databases import development_databases, project_databases, sql_statements
+from sentinel_guard.core.analysis.programs.databases import (
+    development_databases,
+    own_databases,
+    project_databases,
+    sql_statements,
+)
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -120,6 +125,8 @@ def tasks(call: Call) -> Effects:
     if at is None:
         return
     program = paths.base(call.fields[at].text)
+    if program.startswith("kafka-topics") and own_databases.is_own_topic(call):
+        return
     given = [item for item in call.fields[at + 1 :] if program != "drush" or item.text[:1] != "@"]
     words = [item.text.rstrip(",") for item in given]
     if _SHOWS & set(words) or words[-1:] == ["-h"] or (program == "rake" and "-n" in words):

@@ -30,16 +30,32 @@ def serve(call: Call) -> Iterable[Effect]:
 
 
 def create(call: Call) -> Iterable[Effect]:
-    """Createdb: from here on the database is this text's own."""
+    """Createdb, createuser: from here on the database, or role, is this text's own."""
+    kind = "role" if call.command.program == "createuser" else "database"
     for item in call.operands[:1]:
-        call.world.own.add(f"database {item.text}")
+        call.world.own.add(f"{kind} {item.text}{_server(call)}")
     return ()
+
+
+def is_own_topic(call: Call) -> bool:
+    """Whether kafka-topics deletes a topic that the session made there; one that it makes is its own from here on."""
+    named, server = call.parsed.value("--topic"), call.parsed.value("--bootstrap-server")
+    if named is None or server is None or not (named.known and server.known and _TOPIC.fullmatch(named.text)):
+        return False
+    name = f"topic {named.text} of {server.text} by {' '.join(call.command.via)}"
+    if call.has("--create") and not call.has("--if-not-exists"):
+        call.world.own.add(name)
+    return call.has("--delete") and call.world.is_own(name)
+
+
+_TOPIC = re.compile(r"[\w-]+")
+"""One topic: with a dot or another sign it is a pattern to ``--delete``."""
 
 
 def note_created(call: Call, sql: str) -> None:
     """What statements make is this text's own from here on."""
     if "atabase" in sql or "ATABASE" in sql:
-        call.world.own.update(f"database {name}" for name in _CREATES.findall(sql))
+        call.world.own.update(f"database {name}{_server(call)}" for name in _CREATES.findall(sql))
 
 
 def listens_own(call: Call) -> bool:
@@ -52,11 +68,26 @@ def listens_own(call: Call) -> bool:
     )
 
 
-def is_own(call: Call, name: str) -> bool:
-    """Whether a database was made by the session, or by this very text, to be thrown away as its name says; or is one
-    of this machine that test runs make anew.
+def _server(call: Call) -> str:
+    """Which server a client speaks to, where that is not plainly the one of this machine."""
+    words = [item.text for item in call.parsed.values("-h", "--host", "-p", "--port", "-P")]
+    words += [match[1] for item in call.fields[1:] if (match := _NETLOC.match(item.text))]
+    words += [" ".join(call.scope.lookup(name).items) for name in (*_HOSTS, "PGPORT") if call.scope.lookup(name).isset]
+    words += [via for via in call.command.via if via.partition(" ")[0] in _PLACES]
+    return "".join(f" of {word}" for word in words if word not in _HERE)
+
+
+_NETLOC = re.compile(r"\w[\w+.-]*://(?:[^@/]*@)?([^/?]*)")
+_HERE = ("localhost", "127.0.0.1")
+_PLACES = frozenset(("docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc", "ssh"))
+"""What runs a client in another place."""
+
+
+def is_own(call: Call, name: str, kind: str = "database") -> bool:
+    """Whether a database (or role) was made by the session, or by this very text, to be thrown away as its name says;
+    or is one of this machine that test runs make anew.
     """
-    made = f"database {name}"
+    made = f"{kind} {name}{_server(call)}"
     if made in call.world.proven or (made in call.world.own and _SCRATCH.fullmatch(name) is not None):
         return True
     away = remote_databases.is_remote(call) or any(call.scope.lookup(host).isset for host in _HOSTS)

@@ -24,11 +24,21 @@ def kill(call: Call) -> Effects:
         return
     how = ("force",) if signals & {"9", "KILL"} else ()
     for item in call.operands or call.fields[2:]:
-        for port in _service_ports(item.source) if not item.known else ():
-            yield call.effect(Kind.SIGNAL, f"of port {port}", *how, sure=False)
-        target = item.text if item.known or not _means_all(call, item) else process_listing.FIRST
-        target = "sentinel-guard" if not item.known and _GUARDS.search(item.source) else target
-        yield call.effect(Kind.SIGNAL, target, *how, sure=item.known)
+        yield from _on_service(call, item, how)
+        yield call.effect(Kind.SIGNAL, _process(call, item), *how, sure=item.known)
+
+
+def _on_service(call: Call, item: Field, how: Iterable[str]) -> Effects:
+    """Whoever listens on a port of a service, where a word may stand for that."""
+    for port in _service_ports(item.source) if not item.known else ():
+        yield call.effect(Kind.SIGNAL, f"of port {port}", *how, sure=False)
+
+
+def _process(call: Call, item: Field) -> str:
+    """The process that a word names, as far as that is known."""
+    if not item.known and _GUARDS.search(item.source):
+        return "sentinel-guard"
+    return item.text if item.known or not _means_all(call, item) else process_listing.FIRST
 
 
 _GUARDS = re.compile(r"sentinel[-_]guard\S*\.pid")
@@ -63,10 +73,19 @@ def pkill(call: Call) -> Effects:
     how = ("force",) if signals & {"9", "KILL"} else ()
     for item in call.operands:
         yield call.effect(Kind.SIGNAL, item.text, *how, sure=item.known)
-    for item in (
-        call.parsed.values("-u", "--user", "--euid", "-U", "--uid", "-P", "-g", "-t") if not call.operands else ()
-    ):
+    if call.operands:
+        return
+    for item in call.parsed.values("-u", "--user", "--euid", "-U", "--uid", "-t", "--terminal"):
         yield call.effect(Kind.SIGNAL, f"of {item.text}", *how)
+    for item in call.parsed.values("-P", "--parent", "-g", "--pgroup"):
+        yield from _on_service(call, item, how)
+        pid = _process(call, item)
+        one = _PROCESS.fullmatch(pid) if item.known else pid != process_listing.FIRST
+        yield call.effect(Kind.SIGNAL, pid if one else f"of {pid}", *how, sure=item.known)
+
+
+_PROCESS = re.compile(r"[2-9]|[1-9]\d+")
+"""One process, whose children or group are meant: not the first one, and not whoever asks."""
 
 
 def kill_all(call: Call) -> Effects:
