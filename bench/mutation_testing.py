@@ -94,18 +94,20 @@ def survivors(target: Target, sample: int | None, seed: int) -> Found:
         _run("cosmic-ray", "init", str(config), str(work), "--force", tree=tree)
         _run("cr-filter-operators", str(work), str(config), tree=tree)
         with closing(sqlite3.connect(work)) as database, database:
-            _keep(database, sample, random.Random(seed))
+            _keep(database, tree, sample, random.Random(seed))
         _run("cosmic-ray", "exec", str(config), str(work), tree=tree)
         with closing(sqlite3.connect(work)) as database:
             return _found(database)
 
 
-def _keep(database: sqlite3.Connection, sample: int | None, chance: random.Random) -> None:
-    """Only ``sample`` of the changes, none of them those that mean the same."""
+def _keep(database: sqlite3.Connection, tree: Path, sample: int | None, chance: random.Random) -> None:
+    """Only ``sample`` of the changes, without those of SAME and those of a decorator (``slots``, ``frozen``)."""
     rows = database.execute(
         "SELECT module_path, start_pos_row, start_pos_col, operator_name, occurrence, job_id FROM mutation_specs"
         " WHERE job_id NOT IN (SELECT job_id FROM work_results) ORDER BY 1, 2, 3, 4, 5"
     ).fetchall()
+    lines = {name: (tree / name).read_text().splitlines() for name in {row[0] for row in rows}}
+    rows = [row for row in rows if not lines[row[0]][row[1] - 1].startswith("@")]
     if sample is not None:
         chance.shuffle(rows)
         rows = list({row[:3]: row for row in rows}.values())[:sample]

@@ -72,6 +72,7 @@ def test_a_verdict_holds_the_strictest_findings_each_once():
     judged = judge(case(), [Says(*hints, *hints, DENY, ASK)])
     assert judged.findings == (DENY, ASK, *hints[: MOST - 2])
     assert judged.decisive == DENY
+    assert judge(case(), [Says(*hints[1:MOST], DENY)]).findings == (*hints[1:MOST], DENY), "as many stay as they are"
     assert judge(case(), [Says(*hints, ASK)]).decisive == ASK, "one question among many hints is asked"
     assert judge(case(), [Says(*[ASK] * (MOST + 1))]).findings == (ASK,), "the same again and again is one"
 

@@ -110,6 +110,7 @@ RATES = (
     ("dddddddddd", "hint", "each says something else, and no file changes: one finds one's way"),
     ("qqqqqqqqqq", "hint", "files change before each: whether it is the same without words is not known"),
     ("uuuuuuuuuu", "hint", "the same where nobody saw the words"),
+    ("xxdddddddn", "break", "before the last alone a file changed"),
 )
 
 

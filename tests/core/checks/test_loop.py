@@ -51,6 +51,16 @@ STORIES = (
         "- - - hint break break",
         "a change of its own is progress, but not for ever",
     ),
+    *(
+        (
+            tuple(
+                (f"sed -i {c} f && make", RED | {"before": f"t{n}", "after": f"t{n + 1}"}) for n, c in enumerate(tries)
+            ),
+            "- - hint",
+            f"another one changes a file, and this one comes again: {tries}",
+        )
+        for tries in ("abb", "baa")
+    ),
     (
         (("make", RED), ("make", RED), ("npm install x", OK), ("make", RED), ("make", RED)),
         "- hint - - hint",
