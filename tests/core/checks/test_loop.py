@@ -143,12 +143,40 @@ STORIES = (
         "- - hint - break",
         "no cycle, but the same failure",
     ),
+    (
+        (("a", red("1")), ("b", red("2")), ("c", OK)) * 2,
+        "- - - hint hint -",
+        "two that fail in a cycle, each of which was hinted at: no hint at its success",
+    ),
+    (
+        (*(("f", red(before=f"t{n}", after=f"t{n + 1}")) for n in range(2)), ("g", red(before="t2", after="t2"))),
+        "- hint break",
+        "one that changes files of its own comes again, then one that changes none",
+    ),
 )
 
 
 @pytest.mark.parametrize(("calls", "words", "why"), STORIES, ids=[r[2] for r in STORIES])
 def test_stories(calls, words, why):
     assert [w or "-" for w in Story(CHECK).words(*calls)] == words.split()
+
+
+TURNS = (
+    ((("a", RED), ("a", RED)), "the same call came 2 times, with the same outcome", "one that comes again"),
+    ((("a", red("1")), ("b", red("2"))) * 2, "2 calls came in turn, 4 in all, with the same outcome", "two in turn"),
+)
+
+
+@pytest.mark.parametrize(("calls", "said", "why"), TURNS, ids=[r[2] for r in TURNS])
+def test_a_hint_says_what_came_in_turn(calls, said, why):
+    story = Story(CHECK)
+    found = [story.call(command, **ended) for command, ended in calls][-1]
+    assert [(f.response, f.what) for f in found] == [(Response.HINT, said)], why
+
+
+def test_two_that_came_in_turn_once_are_no_cycle_however_few_are_allowed():
+    calls = (("a", red("1")), ("b", OK), ("a", red("2")))
+    assert Story(CHECK, Policy(loop=Loop(repeats=2))).words(*calls)[-1] == ""
 
 
 def test_the_same_error_five_times_despite_changes():
@@ -171,6 +199,7 @@ RETURNS = (
 def test_files_that_come_back_twice_with_the_same_failure(measured, why):
     """Fix, failure, revert; the same again: in the end the files are where they were, and so is the failure."""
     story = Story(CHECK)
+    story.call("make -s", **red("at first", "Z", "Z", out="first"))
     story.call("make -n", **red("other", "A", "A", out="first"))
     for n in range(2):
         story.call(f"sed -i s/a/{n}/ f", after=measured and "B")
@@ -197,6 +226,16 @@ def test_files_that_come_back_twice_and_failures_without_words(said, failing, wo
         story.call(command, **red(before="B", after="B", out=f"{n}") | said)
         found = story.call(f"git checkout f # {n}", **red(f"checkout {n}", "A", "A"))
     assert [f.response.word for f in found] == ([word] if word != "-" else []), why
+
+
+def test_files_that_come_back_twice_and_fail_as_they_do():
+    story = Story(CHECK)
+    story.call("ls", out="first", after="A")
+    for n in range(2):
+        story.call(f"sed -i s/a/{n}/ f", out="", after="B")
+        found = story.call(f"git checkout f; make {n}", **red("x", "B", "A", out=f"{n}"))
+    assert [f.response for f in found] == [Response.BREAK]
+    assert "earlier state" in found[0].why
 
 
 FAILURES = st.sampled_from([QUIET, UNSEEN, red("", code=1), red("moved"), red("other", code=9)])
@@ -333,6 +372,7 @@ def test_the_intervention_is_word_for_word_and_keyed_to_the_whole_cycle():
 STRICT = (
     ((("git status", OK),) * 3, "- hint break", "identical calls, even successful ones"),
     ((("a", RED), ("ls", OK), ("b", RED), ("c", RED)), "- - hint break", "the last three error outputs are identical"),
+    ((("a", red("1")), ("b", RED), ("c", RED), ("d", RED)), "- - - break", "no more than the last three"),
     ((("make", red("1")), ("make", red("2")), ("make", red("3"))), "- hint break", "whatever came of it"),
     ((("make", RED), ("ls", OK), ("make", RED), ("ls", OK)), "- - hint -", "not in a row"),
     ((("sleep 9", OK),) * 3, "- hint break", "polls, too"),
