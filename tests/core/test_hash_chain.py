@@ -104,6 +104,11 @@ WORDS = [
         lambda e: without(e, 5, 6),
         "The log is truncated: the head file names entry 6, and entries 5 to 6 are missing.",
     ),
+    (
+        "what is missing begins behind an odd place",
+        lambda e: without(e, 4, 5, 6),
+        "The log is truncated: the head file names entry 6, and entries 4 to 6 are missing.",
+    ),
     ("a moved entry names its home", lambda e: swap(e, 3, 4), "Entry 4 stands in the place of entry 3."),
 ]
 

@@ -18,6 +18,7 @@ def test_every_pair_goes_where_the_table_says_or_stays(state, event):
     after = session.to(event, until=9.0, reason="new")
     if (state, event) in NEXT:
         assert (after.state, after.until, after.reason) == (NEXT[state, event], 9.0, "new")
+        assert (session.to(event).until, session.to(event).reason) == (0.0, ""), "what is not told holds no longer"
     else:
         assert after is session
 
@@ -217,8 +218,10 @@ def test_cooling_down_starts_the_count_anew_and_remembers_when():
 
 
 def test_what_was_used_within_ten_minutes_counts_after_a_cool_down_too():
-    session = fold(*(entry("usage", at, output=n) for n, at in enumerate((10.0, 100.0, 400.0))), state("cool", 700.0))
-    assert [u.at for u in session.usage] == [400.0]
+    session = fold(
+        *(entry("usage", at, output=n) for n, at in enumerate((1010.0, 1100.0, 1400.0))), state("cool", 1700.0)
+    )
+    assert [u.at for u in session.usage] == [1400.0]
 
 
 def test_cooling_down_hides_no_loop():
