@@ -16,6 +16,7 @@ from sentinel_guard.core.model import Entry
 KNOWN = (
     (2, "", True, "an entry as it stands"),
     (2, "f" * 64, False, "another one in its place"),
+    (2, "0" * 64, False, "another one with a lower hash"),
     (9, "f" * 64, False, "one that is missing"),
 )
 
