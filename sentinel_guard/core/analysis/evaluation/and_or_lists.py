@@ -4,7 +4,8 @@ Rules of this file:
 1. Where an item is skipped, the state of then is kept aside, with the status that the list has there.
 2. An item runs in the states that have the status it asks for; where that is none, it is seen all the same.
 3. Behind the list the shell has one of the states that were kept, or the last.
-4. What stands behind an ``exit`` that surely ends the shell of a script is not looked at.
+4. What stands behind an ``exit`` that surely ends the shell of a script is not looked at, nor what a test leaves out
+   in one whose tests decide.
    A ``cd`` counts, but where one only asked.
 """
 
@@ -20,6 +21,7 @@ from sentinel_guard.core.analysis.evaluation.conditions import (
     is_plain,
     never_fails,
     surely,
+    told,
 )
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
@@ -37,8 +39,13 @@ def items(walk: Walker, node: List, place: WalkContext) -> str:
     output: list[str] = []
     chain: _Chain | None = None
     left: list[Scope] = []
-    before = ""
+    before, status = "", None  # what is known of how the list has ended so far
     for at, (item, separator) in enumerate(node.items):
+        if chain is None and before in _JOINTS and status is not None:
+            before, skipped = separator, status is not (before == "&&")
+            if skipped:
+                continue
+            before = ""
         moves = type(item) is Simple and bool(item.words) and item.words[0].literal in _MOVES
         here = place._replace(stumbles=True) if moves and _may_stumble(node, at, place) else place
         if before in _JOINTS:
@@ -54,7 +61,7 @@ def items(walk: Walker, node: List, place: WalkContext) -> str:
         if chain is not None and separator not in _JOINTS:
             chain.end(item, place.scope)
             chain = None
-        before = separator
+        before, status = separator, told(item, place.scope) if separator in _JOINTS and chain is None else None
         if place.scope.ended:
             break
     join(place.scope, left)

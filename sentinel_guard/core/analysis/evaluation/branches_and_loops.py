@@ -1,5 +1,5 @@
-"""Evaluates if, case and loops: every branch is walked, and afterwards a variable is one of what they leave in it. And
-``[[ … ]]`` and ``(( … ))``, which they ask.
+"""Evaluates if, case and loops: every branch that may be taken is walked, and afterwards a variable is one of what they
+leave in it. And ``[[ … ]]`` and ``(( … ))``, which they ask.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from sentinel_guard.core.analysis.evaluation.break_and_return import merge
 from sentinel_guard.core.analysis.evaluation.builtin_code import texts_of_test
-from sentinel_guard.core.analysis.evaluation.conditions import absent, assume, empties, ends, is_plain, surely
+from sentinel_guard.core.analysis.evaluation.conditions import absent, assume, empties, ends, is_plain, surely, told
 from sentinel_guard.core.analysis.evaluation.loop_iterations import walk_iterations
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
@@ -35,10 +35,14 @@ from sentinel_guard.core.model import Command, Effect, Kind
 def if_(walk: Walker, node: If, place: WalkContext) -> str:
     place, outputs = walk.redirect(node.redirects, place)
     branches: list[WalkContext] = []
+    bodies: list[List | None] = []
     failed: list[List] = []
     text = ""
     for condition, body in node.clauses:
         text += walk.node(condition, place)
+        so = told(condition, place.scope)
+        if so is False:
+            continue
         failed = [*failed, condition] if is_plain(condition) else []
         inner = _branch(place, failed, holds=True)
         if not branches and surely(condition, place.scope, holds=True):
@@ -48,10 +52,14 @@ def if_(walk: Walker, node: If, place: WalkContext) -> str:
         if inner.scope.ended:
             place.scope.ended = True
             return walk.keep(text and UNKNOWN, outputs, place)
-    branches.append(_branch(place, failed, holds=False))
-    if node.otherwise is not None:
-        text += walk.node(node.otherwise, branches[-1])
-    bodies = [*(body for _, body in node.clauses), node.otherwise]
+        bodies.append(body)
+        if so:
+            break
+    else:
+        branches.append(_branch(place, failed, holds=False))
+        bodies.append(node.otherwise)
+        if node.otherwise is not None:
+            text += walk.node(node.otherwise, branches[-1])
     merge(place.scope, _going_on(zip(bodies, branches, strict=True)))
     return walk.keep(text and UNKNOWN, outputs, place)
 

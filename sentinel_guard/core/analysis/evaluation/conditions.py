@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterator
 
 from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS
 from sentinel_guard.core.analysis.expansion.command_words import expand_all
-from sentinel_guard.core.analysis.expansion.shell_state import Scope
+from sentinel_guard.core.analysis.expansion.shell_state import DECIDES, RUNTIME, Scope
 from sentinel_guard.core.analysis.expansion.word_expansion import expand, expand_one
 from sentinel_guard.core.analysis.parser.syntax_tree import (
     DoubleQuoted,
@@ -57,6 +58,43 @@ def truth(node: Node, scope: Scope) -> bool | None:
     else:
         fields = expand_all(words, inner)
     return _compared([f.text for f in fields]) if all(f.tells for f in fields) else None
+
+
+_CHANGES_UNSEEN = re.compile(
+    r"\b(?:eval|source|mapfile|readarray|getopts|let|coproc|shopt|enable|alias|builtin)\b|(?:^|[\s;&|({])\.\s"
+    r"|\bprintf\s+-v|\bwait\s+-\w*p|\btrap\b[^\n]*\b(?:DEBUG|ERR|RETURN|USR[12]|ALRM|CHLD|CONT|WINCH|[1-9]\d*)\b"
+    r"|\b(?:declare|typeset|local)\s+-\w*[nilu]|\b(?:export|readonly|declare|typeset|local|read|unset)\b[^;\n&|]*\s[\"']?[$`]",
+    re.MULTILINE,
+)
+"""Ways in which a variable may come to another value than the text in its place says."""
+_INTERACTIVE = re.compile(r"#!.*\s-\w*i")
+_OF_BASH = re.compile(r"#!\s*\S*(?:/env\s+|/)bash\b")
+
+
+def begin_text(scope: Scope, text: str, via: str, *, file: bool) -> None:
+    """Notes of a text that a shell starts with whether it is a script, which an exit ends, and whether tests decide."""
+    scope.ended = False if file and not _INTERACTIVE.match(text) else None
+    scope.options |= {DECIDES: file and _decides(text, via)}
+
+
+def _decides(text: str, via: str) -> bool:
+    """Whether known tests of a script tell what it comes to: bash runs it, and no variable changes unseen.
+
+    Another shell may take a test of bash's for an error (``[[``, ``==``).
+    """
+    by_bash = via == "bash" or (via not in SHELLS and _OF_BASH.match(text) is not None)
+    return by_bash and _CHANGES_UNSEEN.search(text) is None
+
+
+def told(node: Node, scope: Scope) -> bool | None:
+    """Whether a condition holds, in a script whose tests decide; None where that is not known."""
+    if scope.options.get(DECIDES) is not True or not is_plain(node):
+        return None
+    names = {name for test, _ in (*_tests(node, True), *_tests(node, False)) for name in variables_in(test)}
+    if not RUNTIME.isdisjoint(names) or any(scope.attributes.get(name, "r") != "r" for name in names):
+        return None
+    found = [so for so in (True, False) if surely(node, scope, holds=so)]
+    return found[0] if len(found) == 1 else None
 
 
 def surely(condition: Node, scope: Scope, *, holds: bool) -> bool:

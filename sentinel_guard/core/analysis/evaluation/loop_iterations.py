@@ -19,7 +19,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.expansion.command_words import expand_all
 from sentinel_guard.core.analysis.expansion.output_visibility import COPIERS
 from sentinel_guard.core.analysis.expansion.partly_known_output import NothingPrinted, PartlyKnownText
-from sentinel_guard.core.analysis.expansion.shell_state import NEW_NAME, Field, Scope, Values
+from sentinel_guard.core.analysis.expansion.shell_state import DECIDES, NEW_NAME, Field, Scope, Values
 from sentinel_guard.core.analysis.expansion.word_expansion import number
 from sentinel_guard.core.analysis.parser.syntax_tree import Arithmetic, Literal, Loop, Part, Simple, simple_commands
 from sentinel_guard.core.analysis.step_budget import TOO_MUCH, RoundsExceeded
@@ -199,6 +199,7 @@ def _any_number(walk: Walker, place: WalkContext, iteration: Callable[[list[Scop
     """
     scope, exits = place.scope, list[Scope]()
     before = scope.copy()
+    decides = scope.options.pop(DECIDES, False)  # a value may come in a later round than is walked
     text = iteration(exits)
     changed = differing_names(before, scope)
     for done in (1, 2) if changed else ():
@@ -210,6 +211,7 @@ def _any_number(walk: Walker, place: WalkContext, iteration: Callable[[list[Scop
         if all(_within(scope.possible(name), before.possible(name)) for name in changed):
             break
         scope.forget(changed)
+    scope.options |= {DECIDES: decides} if decides else {}
     merge_variables(scope, exits)
     return text
 

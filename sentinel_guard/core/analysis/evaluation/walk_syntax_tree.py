@@ -2,7 +2,7 @@
 
 Rules of this file:
 1. Every simple command is seen, whether its condition may hold or not: ``&&``, ``||``, if, case and loops hide nothing.
-   But an ``exit`` does where a script surely comes to it.
+   But an ``exit`` does where a script surely comes to it, and a test of a script that decides (``conditions.told``).
 2. A variable that differs between branches is one of what they leave in it, and every value counts; what else differs
    is unknown behind them. What a subshell changes is not seen outside.
 3. A node gives its output as far as it is a constant, UNKNOWN standing for the rest, so that ``echo x | sh`` is ``x``.
@@ -11,7 +11,6 @@ Rules of this file:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
@@ -26,6 +25,7 @@ from sentinel_guard.core.analysis.evaluation import (
 from sentinel_guard.core.analysis.evaluation.and_or_lists import items
 from sentinel_guard.core.analysis.evaluation.break_and_return import changed_names
 from sentinel_guard.core.analysis.evaluation.command_output import ExactOutputs
+from sentinel_guard.core.analysis.evaluation.conditions import begin_text
 from sentinel_guard.core.analysis.evaluation.fatal_syntax_errors import all_fatal
 from sentinel_guard.core.analysis.evaluation.redirections import evaluate_redirects
 from sentinel_guard.core.analysis.evaluation.walk_context import Output, WalkContext
@@ -37,7 +37,7 @@ from sentinel_guard.core.analysis.expansion.output_visibility import (
     last_harmless_filter,
 )
 from sentinel_guard.core.analysis.expansion.partly_known_output import NothingPrinted
-from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.expansion.shell_state import DECIDES, Field
 from sentinel_guard.core.analysis.parser import bash_parser
 from sentinel_guard.core.analysis.parser.find_substitutions import (
     FoundSubstitutions,
@@ -74,7 +74,6 @@ MAX_DEPTH = 10
 _FAITHFUL = frozenset("bash sh dash zsh ksh mksh ash rbash sudo timeout nice nohup command exec time".split())  # noqa: SIM905 - one line reads better than thirteen
 """Who takes a text as bash does, or hands it on as it is. Others (fish, socat) may run what bash refuses."""
 
-_INTERACTIVE = re.compile(r"#!.*\s-\w*i")
 _NOWHERE = Output()
 _UNFOUND = ("command_not_found_handle", "command_not_found_handler")
 """Functions that the shell itself calls."""
@@ -208,7 +207,9 @@ class Walk:
     def finish(self, place: WalkContext) -> None:
         """The end of a shell: traps run with what is known then."""
         for text in place.scope.traps:
-            self.text(text, place.inside()._replace(maybe=True))
+            inner = place.inside()._replace(maybe=True)
+            inner.scope.options.pop(DECIDES, None)  # it may end before it comes there
+            self.text(text, inner)
 
     def group(self, node: Group, place: WalkContext) -> str:
         return self._body(node.body, node.redirects, place)
@@ -344,7 +345,7 @@ class Walk:
         place = self._beside(call, via, cwd)
         place.scope.positional = None if positional is None else tuple(positional)
         place.scope.variables.pop("0", None)
-        place.scope.ended = False if file and not _INTERACTIVE.match(text) else None
+        begin_text(place.scope, text, via, file=file)
         if name is not None:
             place.scope.variables["0"] = (name,)
         if file:

@@ -13,7 +13,7 @@ from sentinel_guard.core.analysis.secret_names import names_secret
 from sentinel_guard.core.analysis.step_budget import Budget
 from sentinel_guard.core.analysis.world import World
 
-_RUNTIME = frozenset("?!$-_0") | frozenset(
+RUNTIME = frozenset("?!$-_0") | frozenset(
     (
         "RANDOM", "SRANDOM", "SECONDS", "LINENO", "PPID", "UID", "EUID", "REPLY", "PIPESTATUS", "BASHPID", "GROUPS",
         "EPOCHSECONDS", "EPOCHREALTIME", "BASH", "BASH_VERSION", "BASH_VERSINFO", "BASH_SOURCE", "BASH_REMATCH",
@@ -28,6 +28,8 @@ MAX_CHOICES = 16
 """Values that one variable may hold."""
 INTERACTIVE = "-i"
 """The option that stands for ``bash -i``."""
+DECIDES = "-decides"
+"""The option that stands for a script whose known tests leave out what they do not come to (``conditions.told``)."""
 UNASSIGNED: tuple[str, ...] = ("\0",)
 """Among the values that a variable may hold: the text has not assigned it; it is inherited or not set."""
 _VARIABLE = re.compile(r"\"?\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})\"?")
@@ -192,7 +194,7 @@ class Scope:
         if name in self.variables:
             items = self.variables[name]
             return Value(items or (), items is not None, items is None or bool(items))
-        if name in _RUNTIME:
+        if name in RUNTIME:
             held = self.last if name == "_" else None
             return Value(held or (), held is not None, True)
         if name.isdigit() or name in ("@", "*", "#"):
@@ -245,7 +247,7 @@ class Scope:
 
     def inherits(self, name: str) -> bool:
         """Whether a variable that the text does not assign may hold something."""
-        return name in _RUNTIME or self._inherited(name) is not None
+        return name in RUNTIME or self._inherited(name) is not None
 
     # ---- changes ----
 

@@ -1,0 +1,82 @@
+"""In a script of bash a test on what is known leaves out what it does not come to; bash itself says so of each row."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from sentinel_guard.core.analysis.analyse import analyse
+from sentinel_guard.core.model import Action, Kind, Layer
+from tests.support.fakes import FakeWorld
+
+CALL = "D=1 bash s.sh a"
+LEFT_OUT = [
+    ('if [ "$D" = 1 ]; then q; else p; fi', "the other branch"),
+    ("D=${D:-0}\nif [[ $D == 1 ]]; then q; else p; fi", "behind a default"),
+    ('if [ "$D" != 1 ]; then p; fi; q', "a branch without another"),
+    ('if [ "$D" = 2 ]; then p; elif [ "$D" -eq 1 ]; then q; else p; fi', "one of several"),
+    ('[ "$D" = 1 ] || p', "a list"),
+    ('[ "$D" = 2 ] && p', "the other way round"),
+    ('[ "$D" = 2 ] && p && p; [ "$D" = 1 ] || p && q', "all of it"),
+    ('[ "$D" = 2 ] && p || q', "and what stands instead"),
+    ('run() { if [ "$D" = 1 ]; then echo "+ $*"; else "$@"; fi; }\nrun p', "a function that hands on"),
+    ('DRY=\nfor x in "$@"; do [ "$x" = a ] && DRY=1; done\n[ -n "$DRY" ] || p', "a loop over its arguments"),
+    ("if [[ ${1:-} != a ]]; then p; fi", "an argument"),
+    ('X=2; [ "$X" = 2 ] && X=3; [ "$X" = 3 ] || p', "what a branch sets"),
+]
+SEEN = [
+    ('if [ "$D" = 1 ]; then p; else q; fi', CALL, "the branch that is taken"),
+    ('if [ "$D" = 1 ]; then q; else p; fi', "D=0 bash s.sh", "another value"),
+    ('if [ "$D" = 1 ]; then q; else p; fi', "bash s.sh", "a variable that nobody sets here"),
+    ('if [ "$D" = 1 ]; then q; else p; fi', "D=$(cat f) bash s.sh", "what nobody knows"),
+    ('if [ "$D" = 1 ]; then q; else p; fi', "D=1 sh s.sh", "another shell's script"),
+    ("[[ $D == 1 ]] || p", "D=1 sh s.sh", "which knows no such test"),
+    ("#!/bin/sh\n[[ $D == 1 ]] || p", "D=1 ./s.sh", "the same, as it says itself"),
+    ('eval "$1"\n[ "$D" = 1 ] || p', "D=1 bash s.sh D=2", "code that may set it"),
+    ('. ./f\n[ "$D" = 1 ] || p', CALL, "a file that may"),
+    ('export "$1"\n[ "$D" = 1 ] || p', CALL, "a name that is a value"),
+    ('export $(cat f)\n[ "$D" = 1 ] || p', CALL, "names of a file"),
+    ('printf -v "$1" 2\n[ "$D" = 1 ] || p', CALL, "printed into it"),
+    ('read -r D < f\n[ "$D" = 1 ] || p', CALL, "read into it"),
+    ('declare -n R=D\nR=2\n[ "$D" = 1 ] || p', CALL, "by another name"),
+    ("trap 'D=2' USR1; kill -USR1 $$\n[ \"$D\" = 1 ] || p", CALL, "by a signal"),
+    ("trap 'D=2' DEBUG\n[ \"$D\" = 1 ] || p", CALL, "before each command"),
+    ('SECONDS=0; sleep 1; [ "$SECONDS" = 0 ] || p', CALL, "what runs on by itself"),
+    ('RANDOM=1; [ "$RANDOM" = 1 ] || p', CALL, "by chance"),
+    ('[() { false; }\n[ "$D" = 1 ] || p', CALL, "another test"),
+    ('i=0; while c; do [ "$i" = 0 ] || p; i=1; done', CALL, "a later round"),
+    ("a=0 b=0 c=0 d=0; while x; do [ $d = 0 ] || p; d=$c; c=$b; b=$a; a=1; done", CALL, "one that comes late"),
+    ('for i in 1 2 3; do [ "$D" = 1 ] || p; D=2; done', CALL, "a later round of a known number"),
+    ('f() { [ "$D" = 1 ] || p; [ "$D" = 3 ] && return; D=3; f; }; f', CALL, "a function that calls itself"),
+    ('f() { [ "$D" = 1 ] || p; }; D=2; f', CALL, "called with another value"),
+    ('x | while read -r D; do [ "$D" = 1 ] || p; done', CALL, "lines of a program"),
+    ('c && D=2; [ "$D" = 1 ] || p', CALL, "what may be set"),
+    ('if c; then D=2; fi; [ "$D" = 1 ] || p', CALL, "in a branch"),
+    ('[ "$D" = 1 ] && c || p', CALL, "what may fail behind it"),
+    ('trap \'[ "$D" = 1 ] || p\' EXIT; D=2; c || exit; D=1', CALL, "a trap that may come before"),
+    ('set -e; trap \'[ "$D" = 1 ] || p\' EXIT; D=2; c; D=1', CALL, "the same, where what fails ends it"),
+    ("", 'D=1; [ "$D" = 1 ] || p', "a line that is typed"),
+    ("", "D=1 bash -c '[ \"$D\" = 1 ] || p'", "a text"),
+]  # fmt: skip
+
+
+def runs(script: str, call: str) -> bool:
+    """Whether the program ``p`` is among what may be started."""
+    world = FakeWorld({"/repo/.git/HEAD": "", "/repo/s.sh": script, "/repo/f": ""}, environ={"PATH": "/usr/bin:/bin"})
+    effects = analyse(Action("1", "s", Layer.SHELL, "shell", {"command": call}, "/repo", 0.0, root="/repo"), world)
+    return any(e.kind is Kind.EXECUTE and e.command is not None and e.command.program == "p" for e in effects)
+
+
+@pytest.mark.parametrize(("script", "why"), LEFT_OUT)
+def test_what_a_test_leaves_out_is_not_run(script, why, tmp_path):
+    assert not runs(script, CALL), why
+    (tmp_path / "s.sh").write_text(f"p() {{ echo ran; }}; q() {{ :; }}\n{script}")
+    command = ["bash", "s.sh", "a"]
+    done = subprocess.run(command, cwd=tmp_path, env={"D": "1"}, capture_output=True, text=True, check=False)
+    assert "ran" not in done.stdout
+
+
+@pytest.mark.parametrize(("script", "call", "why"), SEEN)
+def test_where_a_test_does_not_decide_it_is_seen(script, call, why):
+    assert runs(script, call), why
