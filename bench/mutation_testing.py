@@ -91,7 +91,7 @@ def survivors(target: Target, sample: int | None, seed: int) -> Found:
         tests = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", *target.tests)
         began = time.monotonic()
         _run(sys.executable, *tests, tree=tree)  # tests that fail anyway would notice everything
-        patience = 60 + 10 * (time.monotonic() - began)
+        patience = 30 + 5 * (time.monotonic() - began)
         config.write_text(
             f"[cosmic-ray]\nmodule-path = [{modules}]\ntimeout = {patience:.1f}\nexcluded-modules = []\n"
             f"test-command = '{shlex.join((sys.executable, *tests))}'\n[cosmic-ray.distributor]\nname = 'local'\n"

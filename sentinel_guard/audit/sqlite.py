@@ -136,16 +136,16 @@ class SqliteStore(SqliteReader):
         self._named, self._naming = -1, threading.Lock()
         self._unproved = False
         """Whether a sync failed, so that later ones say nothing of what was appended before."""
-        self._since = 0
-        """Entries appended since all were put from the write-ahead log into the database."""
         self._renewal: threading.Thread | None = None
         self._sync_due, self._checkpoint_lock = threading.Event(), threading.Lock()
         with self._words(), contextlib.ExitStack() as undo:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock = hold(path)
             undo.callback(os.close, self._lock)
-            # A writer that was killed has left there what it wrote last.
             self._since = HEAD_EVERY - 1 if size_of(Path(f"{path}-wal")) else 0
+            """Entries appended since all were put from the write-ahead log into the database; a writer that was killed
+            has left there what it wrote last.
+            """
             opened = open_log(path, head_file.read(self._head_path))
             undo.callback(opened.db.close)
             self._db, self._head = opened.db, opened.head

@@ -352,13 +352,13 @@ def test_what_was_spent_while_a_question_was_open_counts():
     class Busy(ScriptedHuman):
         async def ask(self, question):
             stand.now.now += 30
-            for _ in range(2):
+            for _ in range(0 if self.asked else 2):
                 stand.report(Usage(stand.now(), 60_000, 0, 0, 0))
             stand.now.now += 5
             return await super().ask(question)
 
     stand = Stand(policy=replace(POLICY, cost=replace(POLICY.cost, cooldown_seconds=0.01)))
-    stand.live.runner = Busy(True)
+    stand.live.runner = Busy(True, True)
     peer = PatientPeer()
     stand.verdict("deploy production", peer=peer)
     assert any("held for" in said for said in peer.held), peer.held

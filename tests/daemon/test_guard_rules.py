@@ -165,10 +165,11 @@ def test_rule_6_the_strictest_of_several_decides():
     assert not stand.human.asked, "nobody is asked about what ends the session anyway"
 
 
+BRIEF = replace(POLICY, gate=Gate(seconds=0.01))
 NOT_A_YES = (
     ("nobody reachable", {"interactive": False}, (), "nobody can be asked"),
     ("a no", {}, (False,), "UserDenied: Authorization refused."),
-    ("a line that breaks", {}, (ConnectionError("gone"),), "UserDenied"),
+    ("a line that breaks", {"policy": BRIEF}, (ConnectionError("gone"),), "UserDenied"),
 )
 
 
@@ -193,7 +194,7 @@ def test_rule_7_nobody_reachable_is_a_no_at_once_that_names_the_way():
 
 
 def test_rule_7_silence_is_a_no():
-    stand = Stand(policy=replace(POLICY, gate=Gate(seconds=0.01)))
+    stand = Stand(policy=BRIEF)
     verdict = stand.verdict("deploy production")
     assert verdict.response is Response.DENY
     said = next(e for e in stand.store.log if e.kind == "human")
