@@ -6,7 +6,7 @@ Only what the text wrote is looked at: what lies in the project has been there b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -86,20 +86,20 @@ def autoload_effects(call: Call) -> Iterable[Effect]:
 
 
 def _effects(call: Call) -> Iterator[Effect]:
-    program, made = call.command.program, call.world.made()
+    program = call.command.program
     if program in _BLOCKS or program == "cargo":
         yield from _named_tasks(call)
     if program == "pylint":
         for word in (item.text for item in call.fields[1:] if item.text.startswith("--init-hook=")):
             yield from run(call, word.partition("=")[2], "python")
-    if made and program not in file_commands.PROGRAMS:
-        yield from _plugins(call)
+    if program not in file_commands.PROGRAMS and (given := _given(call)):
+        yield from _plugins(call, given)
     row = _ROWS.get(program)
     if row is not None and row.verbs and not any(item.text in row.verbs for item in call.fields[1:]):
         row = None
     if row is None and not call.world.configured:
         return
-    for path in made[:MAX_LOADED]:
+    for path in call.world.made()[:MAX_LOADED]:
         text = call.world.read(path)
         language = _language(call, row, path)
         if language and text and UNKNOWN not in text:
@@ -164,21 +164,25 @@ _TOOLS_SETTINGS = frozenset(("setup.cfg", "pyproject.toml", "tox.ini", "package.
 _INIT_HOOK = re.compile(r"(?m)^\s*init-hook\s*=\s*(['\"]?)(.*)\1\s*$")
 
 
-def _plugins(call: Call) -> Iterator[Effect]:
-    """Code that the text wrote, and that an option or the settings of the tool name as a plugin."""
-    argv, given = call.command.argv, list[str]()
+def _given(call: Call) -> list[str]:
+    """What may name a plugin: values of options, and the settings of the tool, where the text wrote them."""
+    argv, world, given = call.command.argv, call.world, list[str]()
     for at, word in enumerate(argv):
         if word[:1] == "-" and at:
             name, sign, value = word.partition("=")
             after = argv[at + 1] if at + 1 < len(argv) else ""
             if _PLUGS.fullmatch(name) or (word == "-r" and after.endswith(tuple(_CODE))):
                 given.append(value if sign else after)
-    for path in dict.fromkeys((*call.world.made_with(call.command.program), *call.world.made_as(_TOOLS_SETTINGS))):
-        text = call.world.read(path) or ""
-        given.append(text)
+    files = (*world.made_with(call.command.program), *world.made_as(_TOOLS_SETTINGS))
+    return given + [world.read(path) or "" for path in dict.fromkeys(files)] if files else given
+
+
+def _plugins(call: Call, given: Sequence[str]) -> Iterator[Effect]:
+    """Code that the text wrote, and that an option or the settings of the tool name as a plugin."""
+    for text in given:
         for match in _INIT_HOOK.finditer(text):
             yield from run(call, match[2], "python")
-    for path in call.world.made()[:MAX_LOADED] if given else ():
+    for path in call.world.made()[:MAX_LOADED]:
         name, (stem, dot, ending) = paths.base(path), paths.base(path).rpartition(".")
         language, folder = _CODE.get(dot + ending, ""), paths.base(paths.parent(path))
         named = re.compile(rf"(?<![\w-])(?:{re.escape(stem)}(?:\.{re.escape(ending)})?|{re.escape(folder)})/?(?![\w-])")

@@ -51,9 +51,8 @@ class Overlay:
         self.cut = False
         self._matters: dict[str, bool] = {}
         self._files: dict[str, str | None] = {}
-        self._made_files, self._names = tuple[str, ...](), set[str]()
-        self._named: dict[str, tuple[int, tuple[str, ...]]] = {}
-        """Word -> how many of the written files were asked for it, and those that have it in their names."""
+        self._made_files, self._names, self._all_names = tuple[str, ...](), set[str](), ""
+        """The written files; their names, each once; and these in one text."""
         self._links: dict[str, str] = {}
         self._folders: set[str] = set()
         self.doubted: set[str] = set()
@@ -67,7 +66,9 @@ class Overlay:
     def write(self, path: str, text: str) -> None:
         """From here on the file holds this text; of one that is too long nobody knows what it holds."""
         self._files[path] = text if len(text) <= MAX_READ else None
-        self._names.add(paths.base(path))
+        if (name := paths.base(path)) not in self._names:
+            self._names.add(name)
+            self._all_names += f"{name}/"
         self.configured = self.configured or path.endswith(_SETTINGS)
 
     def is_own(self, name: str) -> bool:
@@ -92,13 +93,10 @@ class Overlay:
         return [] if names.isdisjoint(self._names) else [path for path in self.made() if paths.base(path) in names]
 
     def made_with(self, word: str) -> tuple[str, ...]:
-        """Of these those with a word in their names. Each name is looked at once a word."""
-        made = self.made()
-        asked, found = self._named.get(word, (0, ()))
-        if asked < len(made):
-            found = (*found, *(path for path in made[asked:] if word in paths.base(path)))
-            self._named[word] = len(made), found
-        return found
+        """Of these those with a word in their names."""
+        if word not in self._all_names:
+            return ()
+        return tuple(path for path in self.made() if word in paths.base(path))
 
     def wrote_text(self, text: str) -> bool:
         """Whether the text itself wrote a file that holds this: it is as if it were typed."""
