@@ -21,7 +21,7 @@ MAX_STEPS, SCRIPT_STEPS = 40_000, 120_000
 """Some 1,500 commands of three words that an agent types, and for the scripts that these start."""
 ROUND_STEPS, ROUND_LEAST = 3_000, 1_000
 """For the rounds of all loops of a text but the first of each; and of a text that is long itself."""
-ROUND_BEYOND = 4_000
+ROUND_BEYOND = 3_500
 """For what is still looked at of loops where these are gone."""
 TOO_MUCH = "more than can be followed"
 COMMAND = 15

@@ -261,7 +261,7 @@ class Walk:
                     self.text(f': "{item}"', place.inside())
             elif isinstance(part, CommandSub):
                 said = self.node(part.script.body, place.inside()._replace(wanted=True))
-                if self._exact.has(part.script, place.scope):
+                if UNKNOWN in said or self._exact.has(part.script, place.scope):
                     place.scope.outputs[id(part.script)] = part.script, said
             elif part.direction == "<":
                 given.append(self.node(part.script.body, place.inside()._replace(wanted=True)))
