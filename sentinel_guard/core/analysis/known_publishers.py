@@ -85,3 +85,26 @@ TEMPLATES = frozenset(
     )
 )
 """Owners of templates that many begin a project with."""
+FLAKES = frozenset(
+    (
+        *("NixOS", "nixos", "nix-community", "numtide", "cachix", "hercules-ci", "DeterminateSystems", "ipetkov"),
+        *("oxalica", "srid", "snowfallorg", "Mic92", "serokell", "tweag", "nixified-ai", "hyprwm", "helix-editor"),
+    )
+)
+"""Owners of flakes that many use."""
+OF_TOOLS = {
+    **dict.fromkeys(("cookiecutter", "copier", "degit", "tiged", "giget", "cargo-generate"), TEMPLATES),
+    "nix": FLAKES, "nextflow": frozenset(("nf-core", "nextflow-io", "epi2me-labs")),
+    "claude": frozenset(("anthropics",)),
+    **dict.fromkeys(("fisher", "omf", "zinit", "antigen", "antibody", "sheldon", "zplug"),
+                    frozenset(("jorgebucaran", "zsh-users", "ohmyzsh", "oh-my-fish", "zdharma-continuum", "romkatv",
+                               "PatrickF1", "jethrokuan", "junegunn", "Aloxaf"))),
+}  # fmt: skip
+"""Whose repositories pass, by the tool that is given their names."""
+GO_HOSTS = re.compile(
+    r"(?:[\w-]+\.)*(?:golang\.org|go\.dev|k8s\.io|uber\.org|honnef\.co|mvdan\.cc|gotest\.tools|modernc\.org|gopkg\.in"
+    r"|cuelang\.org|entgo\.io|goa\.design|gorm\.io|gvisor\.dev|rsc\.io|gioui\.org|fyne\.io|filippo\.io|tinygo\.org"
+    r"|dagger\.io|google\.com|connectrpc\.com|buf\.build|helm\.sh|istio\.io|opentelemetry\.io|mongodb\.org|knative\.dev"
+    r"|oras\.land|tailscale\.com|gonum\.org|etcd\.io|gocloud\.dev|starlark\.net|ariga\.io|elv\.sh|pulumi\.com|temporal\.io)"
+)
+"""Hosts of Go modules that many use, beside the forges."""

@@ -20,6 +20,8 @@ class Runner(NamedTuple):
     """Operands are packages; else only the options' values."""
     indexes: tuple[str, ...] = ()
     """Options whose value is an index that packages are taken from."""
+    hosted: bool = False
+    """``github.com/owner/repo`` is an address."""
 
 
 NODE = ("install", "i", "in", "ci", "add", "exec", "x", "dlx", "create", "init", "update", "up", "upgrade")
@@ -43,8 +45,11 @@ RUNNERS: dict[str, Runner] = {
     "pipx": Runner(("install", "run", "inject", "upgrade"), ("--spec",), indexes=_PIPS),
     **dict.fromkeys(("poetry", "pdm", "rye", "pipenv"),
                     Runner(("add", "install"), ("--git",), indexes=(*UVS, "--source"))),
-    **dict.fromkeys(("pixi", "conda", "mamba"), Runner(("add", "install"), ("--git",), indexes=("-c", "--channel"))),
-    "cargo": Runner(("install", "binstall", "add"), ("--git",), plain=False, indexes=("--index", "--registry")),
+    **dict.fromkeys(("pixi", "conda", "mamba", "micromamba"),
+                    Runner(("add", "install", "env", "create"), ("--git", "-f", "--file"),
+                           indexes=("-c", "--channel"))),
+    "cargo": Runner(("install", "binstall", "add", "generate"), ("--git",), plain=False,
+                    indexes=("--index", "--registry")),
     "brew": Runner(("install", "tap", "cask", "bundle", "reinstall")),
     "rpm": Runner((), ("-i", "-U", "-F", "-ivh", "-Uvh", "--install", "--upgrade"), plain=False),
     **dict.fromkeys(("pacman", "yay", "paru"), Runner((), ("-U", "--upgrade"), plain=False)),
@@ -54,7 +59,7 @@ RUNNERS: dict[str, Runner] = {
                             indexes=_SOURCES)),
     "deno": Runner(("run", "install", "x", "serve", "test", "eval", "add", "i")),
     "nix": Runner(("run", "shell", "develop", "profile", "build"), first=True),
-    **dict.fromkeys(("docker", "podman"), Runner(("build", "buildx", "compose"), ("-f", "--file"))),
+    **dict.fromkeys(("docker", "podman"), Runner(("build", "buildx", "compose", "kube", "play"), ("-f", "--file"))),
     **dict.fromkeys(("cookiecutter", "copier", "degit"), Runner()),
     **dict.fromkeys(("node", "nodejs", "tsx", "ts-node"),
                     Runner((), ("--import", "--loader", "--experimental-loader", "-r", "--require"), plain=False)),
@@ -63,12 +68,28 @@ RUNNERS: dict[str, Runner] = {
     **dict.fromkeys(("certutil", "bitsadmin", "mshta", "regsvr32", "msiexec"), Runner((), ("-f", "/i", "-i"))),
     "winget": Runner(("install", "upgrade"), ("-m", "--manifest"), indexes=("--source", "-s")),
     "scoop": Runner(("install", "bucket")),
-    **dict.fromkeys(("jbang", "kotlin", "groovy", "scala-cli", "yo", "Rscript"), Runner(first=True)),
+    **dict.fromkeys(("jbang", "kotlin", "groovy", "yo", "Rscript", "papermill", "jshell", "kscript",
+                     "amm", "R", "scala-cli", "scala"),
+                    Runner(first=True)),
+    **dict.fromkeys(("marimo", "streamlit", "k6", "locust", "artillery", "chainlit"),
+                    Runner(("run", "edit", "shebang", "repl", "compile"), ("-f", "--locustfile"))),
+    **dict.fromkeys(("task", "go-task"), Runner((), ("-t", "--taskfile"), plain=False)),
+    **dict.fromkeys(("snakemake", "helmfile", "skaffold", "tilt", "cwltool"),
+                    Runner((), ("-s", "--snakefile", "-f", "--file", "--filename"), first=True)),
+    "nextflow": Runner(("run", "pull"), short=True, first=True),
+    "earthly": Runner(hosted=True), "dagger": Runner((), ("-m", "--mod"), plain=False, hosted=True),
+    "pulumi": Runner(("new", "up"), first=True),
+    **dict.fromkeys(("terraform", "tofu"), Runner(("init",), ("-from-module",), plain=False, hosted=True)),
+    "cargo-generate": Runner((), ("--git",), short=True),
+    "kubectl": Runner(("krew",), short=True), "krew": Runner(("install", "index"), short=True),
+    "vagrant": Runner(("plugin", "box")), "multipass": Runner(("launch",)), "limactl": Runner(("start", "create")),
+    **dict.fromkeys(("fisher", "omf", "zinit", "antigen", "antibody", "sheldon", "zplug"),
+                    Runner(("install", "add", "light", "load", "bundle"), ("--github",), short=True)),
     "cpanm": Runner(first=True, indexes=("--mirror",)),
     **dict.fromkeys(("wasmtime", "wasmer", "spin"), Runner(("run", "up"))),
     "flatpak": Runner(("install", "remote-add")),
     "gh": Runner(("extension", "extensions", "ext"), short=True),
-    "gemini": Runner(("extensions",)), "claude": Runner(("plugin",)),
+    "gemini": Runner(("extensions",)), "claude": Runner(("plugin",), short=True),
     **dict.fromkeys(("code", "cursor", "codium", "windsurf"), Runner((), ("--install-extension",), plain=False)),
 }  # fmt: skip
 FROM_VARIABLES = {
@@ -79,6 +100,16 @@ FROM_VARIABLES = {
     "go": ("GOPROXY",), "cargo": ("CARGO_REGISTRIES_CRATES_IO_INDEX",), "gem": ("RUBYGEMS_HOST",),
 }  # fmt: skip
 """Variables by which an installer takes its packages from elsewhere."""
+UNPROVED = {
+    "go": (("GOINSECURE", r".+"), ("GOSUMDB", r"off"), ("GONOSUMDB", r"\*"), ("GONOSUMCHECK", r"1"),
+           ("GOFLAGS", r".*-insecure.*")),
+    **dict.fromkeys(("npm", "npx", "pnpm", "yarn", "bun"),
+                    (("NODE_TLS_REJECT_UNAUTHORIZED", r"0"), ("npm_config_strict_ssl", r"false"),
+                     ("NPM_CONFIG_STRICT_SSL", r"false"), ("YARN_ENABLE_STRICT_SSL", r"false|0"))),
+    **dict.fromkeys(("pip", "pip3", "pipx", "uv", "uvx"), (("PIP_TRUSTED_HOST", r"\*"), ("UV_INSECURE_HOST", r"\*"))),
+    "cargo": (("CARGO_HTTP_CHECK_REVOKE", r"false"),),
+}  # fmt: skip
+"""Variables with which an installer takes what nobody vouches for."""
 FETCH_BESIDES = {
     "go": ("get", "install", "run", "mod", "build", "test", "work", "list", "vet", "generate"),
     "cargo": ("build", "run", "test", "check", "update", "fetch"), "gem": ("update", "fetch"),

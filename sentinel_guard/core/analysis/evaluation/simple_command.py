@@ -386,7 +386,7 @@ def _is_fetched(call: Call, name: str, *, local: bool) -> bool:
     if "/" not in name and any(paths.base(path) == name for path in call.world.fetched):
         return True
     scripts = call.fields[:1] if local else call.operands[:1] if name in INTERPRETERS and not call.has(*_TEXTS) else []
-    return any(item.known and remote_code.is_fetched(call.locate(item), call.world) for item in scripts)
+    return any(item.known and call.world.is_fetched(call.locate(item)) for item in scripts)
 
 
 def fetches(walk: Walker, mark: int, files: Iterable[str] = ()) -> None:

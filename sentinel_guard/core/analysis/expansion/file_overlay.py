@@ -71,6 +71,10 @@ class Overlay:
             self._all_names += f"{name}/"
         self.configured = self.configured or path.endswith(_SETTINGS)
 
+    def is_fetched(self, path: str) -> bool:
+        """Whether a path, or a folder that it lies in, came from the network in this text."""
+        return any(path == one or path.startswith(f"{one}/") for one in self.fetched)
+
     def is_own(self, name: str) -> bool:
         """Whether this text, or the session before it, made what bears this name."""
         return name in self.own or name in self.proven

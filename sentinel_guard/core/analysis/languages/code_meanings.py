@@ -13,6 +13,7 @@ from dataclasses import replace
 from sentinel_guard.core.analysis import guard_variables, network_addresses
 from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.languages import compilers_and_runtimes
 from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
 from sentinel_guard.core.analysis.languages.shared import (
     client_losses,
@@ -22,20 +23,18 @@ from sentinel_guard.core.analysis.languages.shared import (
 )
 from sentinel_guard.core.analysis.programs import credential_hosts, http_changes, subcommand_tables
 from sentinel_guard.core.analysis.programs.databases import migrations
+from sentinel_guard.core.analysis.secret_names import is_secret
 from sentinel_guard.core.model import Effect, Kind
 
 AWKS = frozenset(("awk", "gawk", "mawk", "nawk"))
 _NO_CODE = frozenset((*SHELLS, *AWKS, "sed", "gsed"))
-_OTHERS = frozenset(
-    (
-        *("java", "jshell", "kotlin", "kotlinc", "scala", "scala-cli", "swift", "go", "crystal", "rust-script", "dart"),
-        *("dotnet", "dotnet-script", "csharp"),
-    )
-)
-"""Runtimes that are given a file of code, which no reader follows by name."""
+_OTHERS = compilers_and_runtimes.RUNTIMES
+"""Runtimes that are given code which no reader follows by name."""
 _EDITORS = frozenset(("emacs", "emacsclient", "vim", "nvim", "vi"))
 _PRINTED = ("-p", "--print", "-pe")
 """Options with which a runtime prints the value of what it is given."""
+_FILES = 3
+"""Operands among which the file stands: ``zig run x.zig``, ``nim c -r x.nim``."""
 _SHORT = 8
 """Characters that no code which prints or loses anything has."""
 _PATH = re.compile(r"[\w.+-]*(?:/[\w.+-]*)+")
@@ -48,17 +47,28 @@ _UNPICKLES = re.compile(
 )
 _LOADS_ADDRESS = re.compile(
     r"\b(?:source|source_url|import|include|require|load|use|install)\(?\s*\(?(?:download\(|url\()?\s*['\"]https?://"
-    r"|\(\s*(?:load|load-file|require|slurp|load-url)\s+['\"]https?://|\b(?:install_(?:github|gitlab|bitbucket|git|url)|Pkg\.add\(\s*(?:url|PackageSpec\(url))\b"
+    r"|\(\s*(?:load|load-file|require|slurp|load-url)\s+['\"]https?://|\b(?:install_(?:github|gitlab|bitbucket|git|url)|Pkg\.(?:add|develop)\(\s*(?:url|PackageSpec\(url))\b"
+    r"|\bpkg\"(?:add|dev) https?://|\bMix\.install\([^)]*?\b(?:git|github):|\bgem\s+['\"][\w-]+['\"]\s*,\s*(?:git|github|source):"
+    r"|:git/url\s+\\?['\"]https?://|:local/root\s+\\?['\"]/tmp/|@file:Repository\(|@GrabResolver\(|//> using (?:repository|jar)\s+\"?https?://"
+    r"|//(?:DEPS|REPOS|SOURCES) (?:\w+=)?https?://|(?m:^#[^\n]*@ ?git\+https?://)|\bhttpimport\.|\b(?:micropip|piplite)\.install\(\s*['\"]https?://"
+    r"|\bvim\.pack\.add\(|\b(?:package-vc-install|quelpa|straight-use-package|el-get-bundle)\b|\bfrom\s+['\"]https?://"
+    r"(?!deno\.land|esm\.sh|jsr\.io|cdn\.skypack\.dev|unpkg\.com|cdn\.jsdelivr\.net|raw\.githubusercontent\.com/denoland)"
 )
-"""``source("https://…")`` of R, ``include(download(…))`` of Julia, ``import("https://…")``."""
+"""``source("https://…")`` of R, ``include(download(…))`` of Julia, ``Mix.install`` of a repository, plugins."""
 _FETCHES = re.compile(
     r"\bfetch\(|\burlopen\(|\burlretrieve\(|\brequests\.get\(|\bhttpx\.get\(|\bhttps?\.get\(|\baxios|\bgot\(|\bLWP\b|\bURI\.open|"
     r"\bopen-uri\b|\bfile_get_contents\(\s*['\"]https?|:httpc\b|\bHTTPoison\b|\bReq\.get|\bNet::HTTP\b|\bdownload\(|"
     r"\burl-retrieve\b|\b(?:iwr|irm|Invoke-WebRequest|Invoke-RestMethod|DownloadString)\b|\bcurl\b|\bwget\b|\bHttpClient\b"
+    r"|\bnew URL\(|\.toURL\(|\bopenStream\(|\bURLSession\b|\bHTTP::Client\b|\bDownloads\.download\b|\bdownload\.file\("
+    r"|\bgetURL\("
+    r"|\bhttr2?::"
+    r"|\bsocket\.http\b|\bhttp\.Get\(|\bHTTP::Tiny\b|\bMojo::UserAgent\b|\bcurl_exec\b|\bGuzzle|\bundici\b|\bget-pure-port\b|\bcall/input-url\b|\bdrakma\b"
 )
 _RUNS = re.compile(
     r"(?<![\w.$])(?:eval|exec)\b(?!\s*=)|\bnew Function\(|\bvm\.run\w*\(|\bCode\.eval_\w+|\binstance_eval\b|"
     r"(?<![\w.])(?:loadstring|load|source)\(|\beval-buffer\b|\bAssembly\.Load\b|\biex\b|\bInvoke-Expression\b|\bimportlib\.util\.spec_from"
+    r"|\bGroovyShell\b|\bScriptEngineManager\b|\bimport\(\s*(?:['\"`]data:|URL\.createObjectURL)|\._compile\(|\brequire-?[fF]rom-?[sS]tring\b"
+    r"|\bURLClassLoader\b|\bdefineClass\(|\bCSharpScript\b|\binclude_string\(|\bload-string\b|\beval-string\b|\bEVAL\b|\bctypes\.CDLL\(|\bruntime\.Eval\("
 )
 _AWAY = re.compile(r"\bhttps?://(?!localhost\b|127\.|0\.0\.0\.0|\[::1\])")
 _SOCKETS = re.compile(
@@ -93,7 +103,16 @@ def _evaluates(call: Call) -> bool:
 
 def takes_code(call: Call) -> bool:
     """Whether a program runs code that it is given: an interpreter, an editor, a release."""
-    return call.command.program in _TAKE_CODE or (len(call.fields) == 3 and _evaluates(call))
+    known = call.command.program in _TAKE_CODE or (len(call.fields) == 3 and _evaluates(call))
+    return known or ("/" in call.fields[0].text and bool(_built(call)))
+
+
+def _built(call: Call) -> str:
+    """The source of a program that this text built: ``rustc x.rs -o x && ./x``."""
+    made = call.world.made()
+    path = call.locate(call.fields[0]) if made else ""
+    text = (call.world.read(path) or "") if path in made else ""
+    return text.removeprefix(compilers_and_runtimes.BUILT) if text.startswith(compilers_and_runtimes.BUILT) else ""
 
 
 _TOLD = subcommand_tables.UNASKED | subcommand_tables.APPLIES | {
@@ -147,6 +166,9 @@ def effects(call: Call) -> Iterator[Effect]:
         if (folder := walked_deletions.emptied_folder(text, call.world.home)) is not None:
             unknown = call.opaque("what a walk through a folder gives", "delete")
             yield call.contents(folder, sure=False) if folder else unknown
+        if folder := walked_deletions.read_folder(text, call.world.home):
+            read = (path for path in call.world.glob(f"{call.locate(folder)}/*") if is_secret(path))
+            yield from (call.effect(Kind.READ, path, "shown", sure=False) for path in read)
 
 
 _READ_VARIABLE = re.compile(
@@ -206,6 +228,8 @@ def texts(call: Call) -> Iterator[str]:
     if call.stdin:
         yield call.stdin.replace(UNKNOWN, "")
     made = call.world.made()
-    for item in call.operands[:1] if made else ():
+    for item in call.operands[:_FILES] if made else ():
         if item.known and (path := call.locate(item)) in made:
             yield (call.world.read(path) or "").replace(UNKNOWN, "")
+    if made and (source := _built(call)):
+        yield source.replace(UNKNOWN, "")

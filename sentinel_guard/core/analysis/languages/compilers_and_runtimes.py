@@ -10,6 +10,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import STDIN, Ca
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.languages.interpreter_options import OptionSyntax, parse_options
 from sentinel_guard.core.analysis.languages.one_liners.one_liner_effects import inline, lenient
+from sentinel_guard.core.analysis.languages.raku import raku
 from sentinel_guard.core.analysis.languages.shared.program_values import abstract
 from sentinel_guard.core.analysis.languages.unparsed_languages import code_effects
 from sentinel_guard.core.model import Effect
@@ -50,16 +51,25 @@ _ROWS: dict[str, _Row] = {
     "swift": _Row("c", OptionSyntax(code="e"), stdin=True),
     **dict.fromkeys(("ghc", "runghc", "runhaskell", "ghci", "stack"), _Row("c", OptionSyntax(code="e"))),
     **dict.fromkeys(("ocaml", "utop"), _Row("c", OptionSyntax(code="e"))),
-    **dict.fromkeys(("rust-script", "evcxr", "dart", "rdmd", "nim", "dotnet-script", "csharp", "tcc", "cling", "bsh"),
+    "dart": _Row("quoted"),
+    **dict.fromkeys(("swipl", "yap", "gprolog"), _Row("prolog", OptionSyntax(code="gt"))),
+    **dict.fromkeys(("rust-script", "evcxr", "rdmd", "nim", "zig", "v", "odin", "c3c", "hare", "haxe", "mojo", "bal",
+                     "vala", "dotnet-script", "csharp", "tcc", "cling", "bsh"),
                     _Row("c", OptionSyntax(code="e", words="--eval -e --expr"))),
     "m4": _Row("m4", OptionSyntax(code="", value="DIUFRLd")),
 }  # fmt: skip
-_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".rs", ".go", ".zig", ".d", ".nim", ".hs", ".ml", ".swift", ".kt", ".m")
+_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".rs", ".go", ".zig", ".d", ".nim", ".hs", ".ml", ".swift", ".kt", ".m",
+            ".pas", ".pp", ".f90", ".f95", ".f", ".adb", ".v", ".odin", ".vala", ".c3", ".ha")  # fmt: skip
 _COMPILERS = (
     *("cc", "gcc", "clang", "g++", "c++", "clang++", "rustc", "dmd", "ldc2", "swiftc", "ocamlopt", "ocamlc"),
+    *("gfortran", "flang", "fpc", "gnatmake", "valac", "icc"),
     *(f"{name}-{n}" for name in ("gcc", "g++", "clang") for n in range(9, 22)),
 )
-_BY_SOURCE = frozenset(("rustc", "dmd", "ldc2", "swiftc"))
+_BY_SOURCE = frozenset(("rustc", "dmd", "ldc2", "swiftc", "zig", "nim", "odin", "v", "crystal", "fpc", "gnatmake"))
+_BUILDS = frozenset(("build-exe", "build", "c", "cpp", "compile", "compileToC", "cc", "c++"))
+"""Verbs with which a tool that runs source builds it instead."""
+_RUNS_TOO = ("-r", "--run", "run")
+_OUTPUT = ("-femit-bin", "-o", "--out", "-out", "--output")
 
 
 def foreigner(call: Call) -> Iterator[Effect]:
@@ -78,6 +88,15 @@ def foreigner(call: Call) -> Iterator[Effect]:
         yield from code_effects(call, call.stdin, row.family)
 
 
+def both(call: Call) -> Iterator[Effect]:
+    """``zig run X``, ``nim c -r X`` run it; ``zig build-exe X``, ``nim c X`` only build it."""
+    words = [item.text for item in call.fields[1:]]
+    if words[:1] and words[0] in _BUILDS and not any(word in _RUNS_TOO for word in words):
+        yield from compiler(call)
+    else:
+        yield from foreigner(call)
+
+
 def _file(call: Call, item: Field, family: str) -> Iterator[Effect]:
     text = call.script_text(call.locate(item)) if item.known else None
     if text is not None:
@@ -87,13 +106,24 @@ def _file(call: Call, item: Field, family: str) -> Iterator[Effect]:
 def compiler(call: Call) -> Iterator[Effect]:
     """``gcc x.c -o x``: from here on ``x`` does what the source says. It stands in the table of files, too."""
     words = list(call.fields[1:])
-    output = next((b for a, b in pairwise(words) if a.text == "-o"), None)
+    output = _output(words)
     texts = [_source(call, item) for item in words if item.known and item is not output]
     text = "\n".join(text for text in texts if text)
     if output is not None:
         yield from call.write(output, "truncate")
     if text and not any(word.text in ("-c", "-S", "-E", "-fsyntax-only") for word in words):
         call.save(output or _named(call, words), BUILT + text)
+
+
+def _output(words: list[Field]) -> Field | None:
+    """The file that is built, where an option names it: ``-o x``, ``-ox``, ``-femit-bin=x``, ``--out:x``."""
+    for before, item in pairwise((*words, Field(""))):
+        name, sign, value = before.text.replace(":", "=", 1).partition("=")
+        if name in _OUTPUT:
+            return Field(value, before.known) if sign else item
+        if before.text.startswith(("-o/", "-o.")):
+            return Field(before.text[2:], before.known)
+    return None
 
 
 def _named(call: Call, words: list[Field]) -> Field:
@@ -124,8 +154,15 @@ def go(call: Call) -> Iterator[Effect]:
 
 def dotnet(call: Call) -> Iterator[Effect]:
     """``dotnet script eval CODE``, ``dotnet script FILE``."""
-    words = [item for item in call.fields[1:] if item.text[:1] != "-"]
-    if [item.text for item in words[:2]] == ["script", "eval"]:
+    words = [item for item in call.fields[1:] if item.text[:1] != "-" or item.text in STDIN]
+    if words and words[0].text == "fsi":
+        given = [item.text.partition(":")[2] for item in call.fields if item.text.startswith(("--use:", "--load:"))]
+        for item in [*words[1:2], *map(Field, given)]:
+            yield from code_effects(call, call.stdin) if item.text in STDIN else _file(call, item, "c")
+        yield from code_effects(call, call.stdin) if not words[1:] and call.stdin else ()
+    elif words and (words[0].text.endswith(".cs") or (words[0].text == "run" and len(words) > 1)):
+        yield from _file(call, words[words[0].text == "run"], "c")
+    elif [item.text for item in words[:2]] == ["script", "eval"]:
         for item in words[2:3]:
             yield from code_effects(call, abstract(call, item))
     elif words[1:2] and words[0].text == "script":
@@ -160,11 +197,29 @@ def crystal(call: Call) -> Iterator[Effect]:
 def shebang_effects(call: Call, name: str, text: str) -> Iterable[Effect]:
     """What a script with this interpreter in its first line does, if it is of one of these languages."""
     row = _ROWS.get(name)
-    return lenient(code_effects(call, text.partition("\n")[2], row.family)) if row is not None else ()
+    found = code_effects(call, text.partition("\n")[2], row.family) if row is not None else ()
+    return found if text.startswith(BUILT) else lenient(found)
 
 
+RUNTIMES = frozenset(
+    (
+        *(_ROWS.keys() - {"m4"}),
+        "java",
+        "jshell",
+        "crystal",
+        "go",
+        "dotnet",
+        "dotnet-script",
+        "escript",
+        "groovy",
+        "raku",
+    )
+)
+"""Programs that run source or code that they are given."""
 PROGRAMS: dict[str, Callable[[Call], Iterable[Effect]]] = {
     **dict.fromkeys(_ROWS, foreigner),
+    **dict.fromkeys(("zig", "nim", "v", "odin"), both),
     **dict.fromkeys(_COMPILERS, compiler),
+    **dict.fromkeys(("raku", "perl6"), raku),
     "java": java, "jshell": java, "crystal": crystal, "go": go, "dotnet": dotnet,
 }  # fmt: skip

@@ -19,6 +19,8 @@ from sentinel_guard.core.model import Effect
 
 REACH = 200
 """Tokens of one call that are looked at."""
+_SHORT_NAME = 80
+"""Characters of a part of a path."""
 
 _STRING = r'"""(?P<long>.*?)(?:"""|\Z)|"(?P<double>(?:[^"\\]|\\.)*)"?'
 _OPERATOR = r"(?P<op>\S)"
@@ -26,6 +28,7 @@ _SPACE = r"\s+"
 _SYNTAX = {
     "c": rf"//[^\n]*|/\*.*?(?:\*/|\Z)|{_STRING}|`(?P<raw>[^`]*)`?|'(?:[^'\\\n]|\\.)'|(?P<word>[^\W\d][\w.:]*[\w!]?)",
     "lisp": rf";[^\n]*|#\|.*?(?:\|#|\Z)|{_STRING}|(?P<word>[^\s()\[\]{{}}\"';,`]+)",
+    "quoted": rf"//[^\n]*|/\*.*?(?:\*/|\Z)|{_STRING}|'(?P<raw>[^'\n]*)'?|(?P<word>[^\W\d][\w.:]*[\w!]?)",
     "octave": rf"[%#][^\n]*|{_STRING}|(?<![\w)\]])'(?P<raw>[^'\n]*)'?|(?P<word>[^\W\d][\w.]*)",
 }
 _PATTERNS = {
@@ -47,7 +50,8 @@ def _names(text: str) -> frozenset[str]:
 _SHELLS = _names(
     "system wsystem _system csystem popen _popen shell shell_exec shell-command shell-command-to-string shelltostring "
     "async-shell-command callcommand readcreateprocess shellout exec_shell execshellcmd execcmd execcmdex unix "
-    "doshellscript executeshell open-pipe open-input-pipe callshell bash sh command_line outputof"
+    "doshellscript executeshell open-pipe open-input-pipe callshell bash sh command_line outputof "
+    "execute_command_line fpsystem execcmdex shellexecute"
 )
 _ARGVS = _names(
     "exec command commandcontext spawn processbuilder process start run-program run_program system* system*/exit-code "
@@ -60,11 +64,14 @@ _DELETES = _names(
     "delete deleteifexists deletefile deletedirectory delete-file delete-directory delete-directory/files "
     "deleterecursively rm rm_r rm_rf removefile removedir removedirectory removedirectoryrecursive "
     "removepathforcibly delete-path delete-recursively delete-tree deletetree deletetreeabsolute "
-    "deletefileabsolute delete-directory-and-files deltree"
+    "deletefileabsolute delete-directory-and-files deltree delete-directory-tree delete-directory-recursively "
+    "delete-file-if-exists rmdirrecurse rmdir_all cleandirectory forcedelete deletequietly deletesync "
+    "deletedir delete_tree delete_directory delete_file del_dir_r removedirall remove_recursively"
 )
-_DEEP = re.compile(r"all|rec|tree|rf|rm_r|forcib|and-files|directory/files")
+_DEEP = re.compile(r"all|rec|tree|rf|rm_r|forcib|and-files|directory/files|deletedir|cleandir|deletequiet|del_dir_r")
 _TREE = re.compile(
-    r"(?:os\.RemoveAll|os\.remove\.all|(?:std::)?fs::remove_(?:dir_all|all)|(?:std::)?filesystem::remove_all)$"
+    r"(?:os\.RemoveAll|os\.remove\.all|(?:std::)?fs::remove_(?:dir_all|all)|(?:std::)?filesystem::remove_all"
+    r"|os\.rmdir_all|removeDirectoryRecursive|removePathForcibly|rmdirRecurse|(?:\w+\.)+deleteTree)$"
 )
 """Functions that delete a folder with all in it, and nothing else."""
 _WRITES = _names(
@@ -95,7 +102,10 @@ def code_effects(call: Call, text: str, family: str = "c") -> Iterator[Effect]:
         for kind, found in _LINES[family](text):
             _do(deeds, kind, "", found)
     else:
-        _calls(deeds, _tokens(text, family), lisp=family == "lisp")
+        lisp = family == "lisp"
+        tokens = _tokens(text, family)
+        held = _constants(tokens, lisp=lisp)
+        _calls(deeds, [Token("text", held[t.text]) if t.text in held else t for t in tokens], lisp=lisp)
         for command in re.findall(r"(?m)^\s*!([^=\n].*)", text) if family == "octave" else ():
             deeds.do("shell", [command])
     yield from deeds.effects
@@ -114,6 +124,42 @@ def _tokens(text: str, family: str) -> list[Token]:
     return found
 
 
+_LISP_BINDS = ("((", "[", "define", "defparameter", "defvar", "setq", "def")
+
+
+_JOINS = ("+", ".", "&", "~", "/", "%")
+"""What stands behind a text that is only the beginning of a value."""
+
+
+def _constants(tokens: Sequence[Token], *, lisp: bool) -> dict[str, str]:
+    """Variables that are given one text and nothing else: ``let dir = "src";``, ``(define dir "src")``."""
+    held: dict[str, str] = {}
+    given: dict[str, int] = {}
+    for at, (name, value) in enumerate(_lisp_bindings(tokens) if lisp else _assignments(tokens)):
+        given[name] = given.get(name, 0) + 1
+        if value is not None and at < REACH:
+            held[name] = value
+    return {name: text for name, text in held.items() if given[name] == 1 and name not in _KINDS}
+
+
+def _lisp_bindings(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
+    for at in range(2, len(tokens) - 1):
+        before = "".join(token.text for token in tokens[at - 2 : at])
+        if tokens[at].kind == "word" and tokens[at + 1].kind == "text" and before.endswith(_LISP_BINDS):
+            yield tokens[at].text, tokens[at + 1].text
+
+
+def _assignments(tokens: Sequence[Token]) -> Iterator[tuple[str, str | None]]:
+    """Names with the text that they are given; None for what is no plain text. ``x = …``, ``x := …``."""
+    end = Token("op", "")
+    for at, token in enumerate(tokens[:-1]):
+        begins = at + 1 + (tokens[at + 1].text == ":")
+        if token.kind != "word" or begins + 1 >= len(tokens) or tokens[begins].text != "=":
+            continue
+        value, after = tokens[begins + 1], (*tokens[begins + 2 : begins + 3], end)[0]
+        yield token.text, value.text if value.kind == "text" and after.text not in _JOINS else None
+
+
 def _calls(deeds: EffectCollector, tokens: Sequence[Token], *, lisp: bool) -> None:
     for at, token in enumerate(tokens):
         if not deeds.spend():
@@ -122,15 +168,27 @@ def _calls(deeds: EffectCollector, tokens: Sequence[Token], *, lisp: bool) -> No
             deeds.do("shell", [token.text])  # Scala: "ls".!
         if token.kind != "word":
             continue
-        parts = re.split(r"[.:/]+", token.text.lower().rstrip("!"))
-        name = parts[-2] if parts[-1] in ("new", "all") and len(parts) > 1 else parts[-1]
+        name = _function(token.text.lower().rstrip("!"))
         if name in _KINDS:
             values = _arguments(deeds, tokens, at, lisp=lisp)
-            if not values and _KINDS[name] == "delete" and _is_called(tokens, at):
+            owned = not values or "".join(t.text for t in tokens[max(0, at - 2) : at]) == ")."
+            if owned and _KINDS[name] == "delete" and _is_called(tokens, at) and not any(map(_is_text, values)):
                 values += [t.text for t in tokens[max(0, at - 6) : at] if t.kind == "text"][-1:]
-            if UNRESOLVED in values and _TREE.match(token.text):
+            if UNRESOLVED in values and _TREE.match(token.text) and not _is_temporary(tokens, at):
                 deeds.opaque(token.text, "delete")
             _do(deeds, _KINDS[name], name, values)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _function(text: str) -> str:
+    """A function's own name behind its module's: ``os.remove``, ``fs::remove_file``; a slash may belong to it."""
+    if text in _KINDS:
+        return text
+    parts = re.split(r"[.:/]+", text)
+    return parts[-2] if parts[-1] in ("new", "all") and len(parts) > 1 else parts[-1]
 
 
 def _is_called(tokens: Sequence[Token], at: int) -> bool:
@@ -171,10 +229,35 @@ def _arguments(deeds: EffectCollector, tokens: Sequence[Token], at: int, *, lisp
     return values
 
 
+_MAKES_TEMPORARY = re.compile(
+    r"(?i)(?:\w+[.:]+)*(?:tempdir|mkdirtemp|mkdtemp|temp_dir|tempdir_in|createtempdirectory|createtempdir|tmpdir|"
+    r"createtemporarydirectory|temporarydirectory|createtempsubdirectory|withtempdir|gettempfilename)(?:\.new)?$"
+)
+"""Functions that give a folder which nobody else has."""
+_ASSIGNED = 12
+"""Tokens between a variable and the function that gives its value: ``let dir = tempfile::tempdir()``."""
+
+
+def _is_temporary(tokens: Sequence[Token], at: int) -> bool:
+    """Whether the variable that a call is given was made by a function for temporary folders in this text."""
+    given = next((token.text for token in tokens[at + 1 : at + 4] if token.kind == "word"), "").partition(".")[0]
+    if not given:
+        return False
+    for n, token in enumerate(tokens):
+        if token.kind == "word" and _MAKES_TEMPORARY.match(token.text):
+            before = tokens[max(0, n - _ASSIGNED) : n]
+            sign = next((k for k in range(len(before) - 1, -1, -1) if before[k].text == "="), 0)
+            if any(before[k].text.partition(".")[0].rstrip(":") == given for k in range(max(0, sign - 5), sign)):
+                return True
+    return False
+
+
 def _do(deeds: EffectCollector, kind: str, name: str, values: list[object]) -> None:
     texts = [value for value in values if isinstance(value, str)]
     if not texts:
         return
+    if kind == "read" and len(texts) > 1 and all(len(text) < _SHORT_NAME for text in texts):
+        texts = ["/".join(texts)]  # filepath.Join(home, ".aws", "credentials")
     if kind == "delete" and (template := next((text for text in texts if "${" in text), "")):
         deeds.opaque(template, "delete")
         return
@@ -225,4 +308,14 @@ def _m4(text: str) -> Iterator[tuple[str, list[object]]]:
         yield "shell", [match[1]]
 
 
-_LINES = {"tcl": tcl.calls, "m4": _m4}
+_PROLOG = re.compile(
+    r"\b(shell|delete_directory_and_contents|delete_directory_contents|delete_file)\(\s*(?:'([^']*)'|\"([^\"]*)\"|([a-z]\w*))"
+)
+
+
+def _prolog(text: str) -> Iterator[tuple[str, list[object]]]:
+    for match in _PROLOG.finditer(text):
+        yield "shell" if match[1] == "shell" else "delete", [next(filter(None, match.groups()[1:]), "")]
+
+
+_LINES = {"tcl": tcl.calls, "m4": _m4, "prolog": _prolog}

@@ -14,12 +14,21 @@ from itertools import pairwise
 
 from sentinel_guard.core.analysis import known_publishers, network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
-from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.package_runners import FETCH_BESIDES, FROM_VARIABLES, NODE, RUNNERS, UVS, Runner
+from sentinel_guard.core.analysis.package_runners import (
+    FETCH_BESIDES,
+    FROM_VARIABLES,
+    NODE,
+    RUNNERS,
+    UNPROVED,
+    UVS,
+    Runner,
+)
+from sentinel_guard.core.analysis.programs.files.fetched_files import FILE_RUNNERS, given_as_code
 
 _ADDRESS = re.compile(r"(?:[\w.\[\],-]+ ?@ ?)?(?:(?:git|hg|svn|bzr)\+\S+|(?:https?|ssh|git|ftp)://\S+|git@[\w.-]+:\S+)")
 _FORGE = re.compile(r"(?:[\w.-]+@)?(?:github|gitlab|bitbucket|gist|gh|gl|bb|ubi):[\w.~/-]+\S*")
+_HOSTED = re.compile(r"(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org)/[\w.-]+/\S+")
 _PACKED = re.compile(r"(?:/tmp/|/var/tmp/|/dev/shm/)\S+\.(?:vsix|whl|tgz|tar\.gz|gem|crate|deb|rpm|nupkg|jar|zip)")
 """A package that lies in a temporary folder: it came from somewhere."""
 _SHORT = re.compile(r"[A-Za-z][\w.-]*/[A-Za-z][\w.-]*(?:#\S+)?")
@@ -28,7 +37,18 @@ _SHORT = re.compile(r"[A-Za-z][\w.-]*/[A-Za-z][\w.-]*(?:#\S+)?")
 
 _SWITCHES = (
     *("--", "-y", "--yes", "-D", "-g", "-q", "--quiet", "-U", "--frozen", "--locked", "--no-sync", "--isolated"),
-    *("--offline", "--silent", "--watch", "--hot", "--bun", "-A"),
+    *(
+        "--offline",
+        "--silent",
+        "--watch",
+        "--hot",
+        "--bun",
+        "-A",
+        "--no-install",
+        "--no",
+        "--accept-flake-config",
+        "--impure",
+    ),
 )
 """Options without a value, behind which a package may stand."""
 _VALUED = (
@@ -40,7 +60,6 @@ _VALUED = (
 """Options whose value is an address of something else than code."""
 _STARTS = frozenset(("exec", "x", "dlx", "create", "init", "run"))
 """Behind these the first word is the package, the rest belongs to what it starts."""
-_TEMPLATE_TOOLS = frozenset(("cookiecutter", "copier", "degit", "tiged", "giget"))
 _OWNER = re.compile(r"(?:(?:gh|github):|(?:git\+)?https://github\.com/)?([\w.-]+)/[\w.-]+")
 """Whose a template is, on GitHub: elsewhere the same name may be anybody's."""
 _EDITORS = frozenset(("code", "cursor", "codium", "windsurf"))
@@ -92,6 +111,8 @@ def sources(call: Call) -> Iterator[str]:
         _cloned(call)
     if program == "go":
         yield from _go_modules(call)
+    if program in FILE_RUNNERS:
+        yield from given_as_code(call)
     for text in addresses(program, call.fields[1:MOST]):
         if not (_SHORT.fullmatch(text) and call.world.kind(call.locate(text))):
             yield text
@@ -106,13 +127,19 @@ def sources(call: Call) -> Iterator[str]:
 _MODULE = re.compile(
     r"(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org|git\.sr\.ht)/([\w.~-]+)/\S+@(?:latest|main|master|HEAD)"
 )
+_VANITY = re.compile(r"((?:[\w-]+\.)+[a-z]{2,})/\S+@(?:latest|main|master|HEAD)")
 
 
 def _go_modules(call: Call) -> Iterator[str]:
     """``go run FORGE/OWNER/x@latest``: an address of a repository, of whatever stands there now."""
     if call.command.subcommand == "run":  # to install is asked of go's registry, which proves what it gives
         for item in call.operands[:2]:
-            if (match := _MODULE.fullmatch(item.text)) and match[1] not in known_publishers.GO_OWNERS:
+            if match := _MODULE.fullmatch(item.text):
+                known = match[1] in known_publishers.GO_OWNERS
+            else:
+                match = _VANITY.fullmatch(item.text)
+                known = match is None or known_publishers.GO_HOSTS.fullmatch(match[1]) is not None
+            if not known:
                 yield item.text
 
 
@@ -158,6 +185,10 @@ def _from_variables(call: Call) -> Iterator[str]:
     """An index that this text itself put into the installer's variable, where it fetches something."""
     program = call.command.program
     names = FROM_VARIABLES.get(program, ())
+    for name, value in UNPROVED.get(program, ()):
+        held = call.scope.variables.get(name) if name in call.scope.variables else None
+        if held and re.fullmatch(value, held[0]) and _fetches(call):
+            yield f"packages whose origin is not proved: {name}"
     if not (call.scope.variables.keys() & names and _fetches(call)):
         return
     for name in names:
@@ -175,7 +206,9 @@ def _fetches(call: Call) -> bool:
     return not verbs or bare or any(word in verbs for word in spoken)
 
 
-PROGRAMS = frozenset((*RUNNERS, *_BUILDERS, "go", "git", "gh", "glab", "hg", "jj", "svn", "degit", "tiged", "giget"))
+PROGRAMS = frozenset(
+    (*RUNNERS, *_BUILDERS, "go", "git", "gh", "glab", "hg", "jj", "svn", "degit", "tiged", "giget", *FILE_RUNNERS)
+)
 """All programs that are looked at here."""
 
 
@@ -184,7 +217,7 @@ def addresses(program: str, words: Sequence[Field]) -> Iterator[str]:
     row = RUNNERS.get(program)
     if row is None:
         return
-    texts = [item.text for item in words]
+    texts = _without_pairs([item.text for item in words])
     if any(text.partition("=")[0] in _NO_SCRIPTS for text in texts):
         return
     if texts[:2] in (["config", "set"], ["config", "--set"], ["set", "registry"]):
@@ -204,12 +237,26 @@ def addresses(program: str, words: Sequence[Field]) -> Iterator[str]:
         tapped = "tap" in texts[:1] or text.count("/") > 1  # brew install OWNER/TAP/NAME taps, too
         if program == "brew" and tapped and _is_stranger(text, known_publishers.TAPS, "/"):
             yield text
-        if program in _TEMPLATE_TOOLS and (match := _OWNER.match(text)) and match[1] in known_publishers.TEMPLATES:
+        known = known_publishers.OF_TOOLS.get(program)
+        if known and (match := _OWNER.match(text)) and match[1] in known:
             continue
+        if row.hosted and _HOSTED.match(text.removeprefix("git::").removeprefix("https://")):
+            yield text
         if not (_FORGE.fullmatch(text) or _ADDRESS.fullmatch(text) or (short and _SHORT.fullmatch(text))):
             continue
         if not network_addresses.is_local_address(re.sub(r"^(?:[\w.-]+ ?@ ?)?\w+\+", "", text)):
             yield text
+
+
+_PAIRS = frozenset(("--option", "--arg", "--argstr", "--override-input", "--override-flake"))
+"""Options of nix with a name and a value."""
+
+
+def _without_pairs(texts: list[str]) -> list[str]:
+    for at in range(len(texts) - 1, -1, -1):
+        if texts[at] in _PAIRS:
+            del texts[at : at + 3]
+    return texts
 
 
 _PROGRAM_SETTINGS = re.compile(r"(?:script-shell|shell|node-options|init-module|onload-script|git)(?:=.*)?")
@@ -246,9 +293,10 @@ def _run_at(row: Runner, texts: Sequence[str]) -> int | None:
     valued = {*row.options, *row.indexes, *_VALUED, *_FOLDERS, "-p", "--python", "--extra", "--group"}
     plain = [n for n, (a, b) in enumerate(pairwise(("", *texts))) if b[:1] != "-" and a not in valued]
     first = texts[plain[0]] if plain else ""
+    starts = row.first and not row.verbs and first in _STARTS
     if not (row.first or (first in row.verbs and first in _STARTS)):
         return None
-    return next(iter(plain[first in row.verbs :]), len(texts))
+    return next(iter(plain[starts or first in row.verbs :]), len(texts))
 
 
 def _own(program: str, at: int | None, texts: Sequence[str]) -> Sequence[str]:
@@ -263,7 +311,7 @@ def _stands_free(before: str, word: str, row: Runner) -> bool:
     if before[:1] != "-" or before in _SWITCHES:
         return True
     valued = before in _VALUED or before in row.indexes
-    return not valued and (_ADDRESS.fullmatch(word) or _FORGE.fullmatch(word)) is not None
+    return not valued and any(kind.fullmatch(word) for kind in (_ADDRESS, _FORGE, _HOSTED))
 
 
 def _indexes(program: str, row: Runner, texts: Sequence[str]) -> Iterator[str]:
@@ -293,11 +341,6 @@ _BY_OWNER = ("gh", "glab", "degit", "tiged", "giget")
 """To whom ``OWNER/NAME`` is an address."""
 
 
-def is_fetched(path: str, world: Overlay) -> bool:
-    """Whether a path, or a folder that it lies in, came from the network in this text."""
-    return any(path == one or path.startswith(f"{one}/") for one in world.fetched)
-
-
 def _cloned(call: Call) -> None:
     """``git clone ADDRESS [FOLDER]``: from here on the folder is fetched."""
     words = [word for word in (call.command.subcommand, *(item.text for item in call.operands[:2])) if word]
@@ -317,8 +360,8 @@ def _from_fetched(call: Call) -> Iterator[str]:
     given += [text.partition("=")[2] for text in texts if text.partition("=")[0] in _FOLDERS and "=" in text]
     given += [text for text in texts if text[:1] in "./" and text[:1]]
     places = [call.cwd, *(call.locate(text) for text in given)]
-    if any(is_fetched(place, call.world) for place in places):
-        yield f"what was fetched into {next(p for p in places if is_fetched(p, call.world))}"
+    if any(call.world.is_fetched(place) for place in places):
+        yield f"what was fetched into {next(p for p in places if call.world.is_fetched(p))}"
 
 
 def _of_manifest(call: Call) -> Iterator[str]:
