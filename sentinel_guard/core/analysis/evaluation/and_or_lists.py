@@ -4,9 +4,9 @@ Rules of this file:
 1. Where an item is skipped, the state of then is kept aside, with the status that the list has there.
 2. An item runs in the states that have the status it asks for; where that is none, it is seen all the same.
 3. Behind the list the shell has one of the states that were kept, or the last.
+   A ``cd`` counts, but where one only asked.
 4. What stands behind an ``exit`` that surely ends the shell of a script is not looked at, nor what a test leaves out
    in one whose tests decide.
-   A ``cd`` counts, but where one only asked.
 """
 
 from __future__ import annotations

@@ -72,18 +72,15 @@ _OF_BASH = re.compile(r"#!\s*\S*(?:/env\s+|/)bash\b")
 
 
 def begin_text(scope: Scope, text: str, via: str, *, file: bool) -> None:
-    """Notes of a text that a shell starts with whether it is a script, which an exit ends, and whether tests decide."""
-    scope.ended = False if file and not _INTERACTIVE.match(text) else None
-    scope.options |= {DECIDES: file and _decides(text, via)}
+    """Notes of a text that a shell starts with whether known tests of it tell what it comes to.
 
-
-def _decides(text: str, via: str) -> bool:
-    """Whether known tests of a script tell what it comes to: bash runs it, and no variable changes unseen.
-
-    Another shell may take a test of bash's for an error (``[[``, ``==``).
+    They do in a script where no variable changes unseen: an exit ends it, and in one of bash a test leaves out what it
+    does not come to. Another shell may take a test of bash's for an error (``[[``, ``==``).
     """
+    tells = file and _INTERACTIVE.match(text) is None and _CHANGES_UNSEEN.search(text) is None
+    scope.ended = False if tells else None
     by_bash = via == "bash" or (via not in SHELLS and _OF_BASH.match(text) is not None)
-    return by_bash and _CHANGES_UNSEEN.search(text) is None
+    scope.options |= {DECIDES: tells and by_bash}
 
 
 def told(node: Node, scope: Scope) -> bool | None:

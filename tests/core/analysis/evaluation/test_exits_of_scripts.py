@@ -33,6 +33,7 @@ GOES_ON = [
     ('case "$D" in /) exit 1 2 ;; esac\np', CALL, "bash refuses two arguments, and goes on"),
     ('exit() { :; }\ncase "$D" in /) exit ;; esac\np', CALL, "another exit"),
     ("enable -n exit\nexit\np", CALL, "switched off"),
+    ('eval "$1"\ncase "$D" in /) exit ;; esac\np', f"{CALL} D=.", "behind code that may set it"),
     ("exit & p", CALL, "in the background"),
     ("exit | cat; p", CALL, "of a pipe"),
     ("(exit); p", CALL, "of a subshell"),
