@@ -11,7 +11,10 @@ BY_ADDRESS = frozenset(("sqlx", "diesel", "dbmate", "goose", "migrate", "atlas",
 DEVELOPMENT = frozenset(("", "dev", "develop", "development", "local"))
 LIVE = re.compile(r"(?i)(?:^|[^a-z])(?:prod|production|live|staging)(?:[^a-z]|$)")
 _PLAIN = frozenset(
-    ("--force", "-y", "--yes", "--noinput", "--no-input", "--trace", "-q", "--quiet", "--skip-seed", "--skip-generate")
+    (
+        *("--force", "-y", "--yes", "--noinput", "--no-input", "--trace", "-q", "--quiet"),
+        *("--skip-seed", "--skip-generate", "--seed", "--accept-data-loss", "--force-reset"),
+    )
 )
 """Options that say nothing of a database."""
 GIVES_ADDRESS = frozenset(("-D", "--database-url", "-u", "--url", "--database", "-database"))

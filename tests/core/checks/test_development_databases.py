@@ -29,6 +29,11 @@ MIX = {
     "config/dev.exs": 'config :shop, Shop.Repo, username: "x", password: "x", hostname: "localhost", database: "shop"\n'
 }
 SQLITE = {"config/database.yml": "development:\n  adapter: sqlite3\n  database: db/development.sqlite3\n"}
+PRISMA = {
+    "prisma/schema.prisma": 'datasource db {\n provider = "postgresql"\n url = env("DATABASE_URL")\n}\n',
+    ".env": 'DATABASE_URL="postgresql://dev:dev@localhost:5466/shop_dev?schema=public"\n',
+}
+LARAVEL = {".env": "APP_ENV=local\nDB_CONNECTION=mysql\nDB_HOST=127.0.0.1\nDB_DATABASE=shop\nDB_PASSWORD=x\n"}
 GRADLE = {"app/build.gradle": 'applicationId "io.acme.shop"\n debug { applicationIdSuffix ".debug" }'}
 AWAY = {"config/dev.exs": 'config :shop, Shop.Repo, hostname: "db.acme.io", database: "shop_dev"\n'}
 ASKS = {"config/dev.exs": 'config :shop, Shop.Repo, hostname: System.get_env("DB_HOST"), database: "shop_dev"\n'}
@@ -68,6 +73,39 @@ ROWS = [
      ASK, "code may say another"),
     ("DATABASE_URL=postgres://localhost/shop_dev npx prisma migrate reset --force", {}, ALLOW, "by an address"),
     ("DATABASE_URL=postgres://localhost/shop_prod npx prisma migrate reset --force", {}, ASK, "a name of production"),
+    ("npx prisma migrate reset --force", PRISMA, ALLOW, "by the .env that prisma loads"),
+    ("npx prisma db push --force-reset --accept-data-loss", PRISMA, ALLOW, "the same"),
+    ("npx prisma migrate reset --force", {**PRISMA, ".env": "DATABASE_URL=postgres://db.acme.io/shop_dev\n"}, ASK,
+     "of another machine"),
+    ("npx prisma migrate reset --force", {**PRISMA, ".env": "DATABASE_URL=postgres://localhost/shop\n"}, ASK,
+     "a name that says nothing"),
+    ("npx prisma migrate reset --force", {**PRISMA, ".env": "A=1\n"}, ASK, "nothing is said"),
+    ("npx prisma migrate reset --force", {**PRISMA, ".env": "DATABASE_URL=postgres://${U}@localhost/shop_dev\n"}, ASK,
+     "another variable is put in"),
+    ("npx prisma migrate reset --force", {**PRISMA, "prisma/.env": "DATABASE_URL=postgres://db.acme.io/shop\n"}, ASK,
+     "two files say two things"),
+    ("npx prisma migrate reset --force", {**PRISMA, "prisma.config.ts": "x"}, ASK, "code that may say another"),
+    ("npx prisma migrate reset --force", {**PRISMA, "package.json": '{"prisma": {"schema": "db/x.prisma"}}'}, ASK,
+     "another schema"),
+    ("npx prisma migrate reset --force",
+     {**PRISMA, "prisma/schema.prisma": 'url = env("DATABASE_URL")\ndirectUrl = env("DIRECT_URL")\n'}, ASK,
+     "a second address"),
+    ("npx prisma migrate reset --force --schema x.prisma", PRISMA, ASK, "by an option"),
+    ("dotenv -e .env.remote -- prisma migrate reset --force", PRISMA, ASK, "a wrapper loads another file"),
+    ("DATABASE_URL=$X npx prisma migrate reset --force", PRISMA, ASK, "a variable that is not known goes first"),
+    ("php artisan migrate:fresh --seed", LARAVEL, ALLOW, "by the .env that Laravel loads"),
+    ("php artisan db:wipe --force", LARAVEL, ALLOW, "the same"),
+    ("php artisan migrate:fresh", {".env": "APP_ENV=local\nDB_CONNECTION=sqlite\n"}, ALLOW, "a file"),
+    ("php artisan migrate:fresh", {".env": "APP_ENV=production\nDB_HOST=127.0.0.1\n"}, ASK, "of production"),
+    ("php artisan migrate:fresh", {".env": "APP_ENV=local\nDB_HOST=db.acme.io\n"}, ASK, "of another machine"),
+    ("php artisan migrate:fresh", {".env": "DB_HOST=127.0.0.1\n"}, ASK, "nothing says what for"),
+    ("php artisan migrate:fresh", {".env": "APP_ENV=local\nDB_URL=mysql://db.acme.io/x\n"}, ASK, "an address"),
+    ("php artisan migrate:fresh", {**LARAVEL, "config/database.php": "'host' => 'db.acme.io'"}, ASK, "code says it"),
+    ("php artisan migrate:fresh", {**LARAVEL, "config/database.php": "'host' => env('DB_HOST')"}, ALLOW, "or asks"),
+    ("php artisan migrate:fresh", {**LARAVEL, "bootstrap/cache/config.php": "x"}, ASK, "a cache is older"),
+    ("php artisan migrate:fresh --env=local", LARAVEL, ASK, "another file"),
+    ("php artisan migrate:fresh --database=live", LARAVEL, ASK, "another connection"),
+    ("DB_HOST=db.acme.io php artisan migrate:fresh", LARAVEL, ASK, "by a variable"),
     ("DATABASE_URL=postgres://db.acme.io/shop_dev npx prisma migrate reset --force", {}, ASK, "of another machine"),
     ("supabase db reset", {"supabase/config.toml": "x"}, ALLOW, "the stack that the repository describes"),
     ("supabase db reset --linked", {"supabase/config.toml": "x"}, ASK, "the one that is linked"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.secret_names import may_hold_secret
@@ -239,6 +239,11 @@ class Overlay:
         if path in self._files:
             return self._files[path]
         return None if may_hold_secret(path) else self._world.read(path)
+
+    def fulfils(self, path: str, test: Callable[[str], bool]) -> bool:
+        """Whether a file's text passes a test, a secret's, too: nothing of it goes further than this yes or no."""
+        text = self._files[path] if path in self._files else self._world.read(path)
+        return text is not None and test(text)
 
     def peek(self, path: str) -> Peek | None:
         text = self.read(path)

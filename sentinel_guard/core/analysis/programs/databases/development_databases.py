@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from sentinel_guard.core.analysis import task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
+from sentinel_guard.core.analysis.programs.databases import dotenv_databases
 
 VARIABLE = "DATABASE_URL"
 _ENVIRONMENTS = frozenset(("RAILS_ENV", "RACK_ENV", "MIX_ENV", "NODE_ENV", "APP_ENV"))
@@ -24,16 +25,10 @@ _OTHERS = re.compile(
 """Names of variables that may say another database."""
 _LOADERS = (".envrc", "mise.toml", ".mise.toml")
 """Files by which a shell, or a tool, sets variables."""
+_BY_DOTENV = {"prisma": dotenv_databases.prisma, "artisan": dotenv_databases.laravel}
 _EXAMPLES = (".example", ".sample", ".template", ".dist")
 _WRAPPERS = frozenset(("npx", "bundle", "yarn", "pnpm", "bunx", "time", "nice", "command"))
 """What runs a tool with the variables and in the folder that are there."""
-_HERE = r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])"
-_ADDRESS = re.compile(
-    rf"(?i)(?:postgres(?:ql)?|mysql2?|mariadb|mssql|sqlserver|mongodb|ecto)(?:\+\w+)?://(?:[^@/\s,?#]*@)?{_HERE}(?::\d+)?"
-    r"/(?P<name>[\w-]+)(?:\?(?!\S*(?:host|service))[\w=&.-]*)?"
-)
-"""Of one server on this machine."""
-_NAMED = re.compile(r"(?i)(?:\w+[_-])?(?:dev|develop|development|local|test|tests)(?:[_-]\w+|\d+)?")
 _ASKS = re.compile(r"\bENV\b|get_env|fetch_env|\benviron|getenv|\benv\(|\$\{|<%|\bimport_config\b|\bFile\.|\bread\b")
 """Settings that the environment, or another file, fills in."""
 _COMMENTS = re.compile(r"(?m)(?:^|(?<=\s))#.*$")
@@ -58,9 +53,11 @@ def is_meant(call: Call, program: str, words: Sequence[str]) -> bool:
     if not _environment_is_plain(call, program, given):
         return False
     if given:
-        return all((found := _ADDRESS.fullmatch(url)) and _NAMED.fullmatch(found["name"]) for url in given)
+        return all(dotenv_databases.is_named(url) for url in given)
     if any(call.world.kind(call.locate(name)) for name in _LOADERS):
         return False
+    if program in _BY_DOTENV:
+        return _BY_DOTENV[program](call)
     if program in ("rails", "rake"):
         return not _dotenv_decides(call) and _is_rails_here(call.world.read(call.locate("config/database.yml")) or "")
     return program == "mix" and _is_mix_here(
@@ -97,7 +94,7 @@ def _dotenv_decides(call: Call) -> bool:
 
 
 def _is_here(host: str) -> bool:
-    return host.startswith("/") or re.fullmatch(_HERE, host) is not None
+    return host.startswith("/") or re.fullmatch(dotenv_databases.HERE, host) is not None
 
 
 def _is_rails_here(settings: str) -> bool:

@@ -1,0 +1,87 @@
+"""A project's own development database, as its ``.env`` says to the tools that load it themselves (ADR 0045).
+
+What stands in ``.env`` is compared here and goes no further: no word of it is in an effect. Where another file, code, a
+cache or a variable may say more than ``.env`` does, nothing is told.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from sentinel_guard.core.analysis.expansion.command_and_options import Call
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+
+HERE = r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])"
+ADDRESS = re.compile(
+    rf"(?i)(?:postgres(?:ql)?|mysql2?|mariadb|mssql|sqlserver|mongodb|ecto)(?:\+\w+)?://(?:[^@/\s,?#]*@)?{HERE}(?::\d+)?"
+    r"/(?P<name>[\w-]+)(?:\?(?!\S*(?:host|service))[\w=&.-]*)?"
+)
+"""Of one server on this machine."""
+NAMED = re.compile(r"(?i)(?:\w+[_-])?(?:dev|develop|development|local|test|tests)(?:[_-]\w+|\d+)?")
+_LINE = re.compile(r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*(.*?)[ \t]*$")
+_URL = re.compile(r"\b(?:url|directUrl|shadowDatabaseUrl)\s*=\s*(?:env\(\s*\"(\w+)\"\s*\)|(\S+))")
+_FIXED = re.compile(r"['\"](?:host|url)['\"]\s*=>\s*+(?!env\()")
+_LOCAL = frozenset(("local", "dev", "development", "testing"))
+
+
+def is_named(address: str) -> bool:
+    """Whether an address is that of a server on this machine, and of a database that is called one for development."""
+    found = ADDRESS.fullmatch(address)
+    return found is not None and NAMED.fullmatch(found["name"]) is not None
+
+
+def prisma(call: Call) -> bool:
+    """https://www.prisma.io/docs/orm/more/development-environment/environment-variables"""
+    schema = next((text for name in ("prisma/schema.prisma", "schema.prisma") if (text := _read(call, name))), "")
+    names = _URL.findall(schema)
+    elsewhere = '"prisma"' in _read(call, "package.json") or call.world.glob(call.locate(Field("prisma.config.*")))
+    if not names or elsewhere or any(literal for _, literal in names):
+        return False
+    files = [call.locate(Field(name)) for name in (".env", "prisma/.env")]
+    for name, _ in names:
+        given = [file for file in files if call.world.fulfils(file, partial(_gives, name))]
+        if not given or any(call.world.fulfils(file, partial(_leads_away, name)) for file in given):
+            return False
+    return True
+
+
+def _gives(name: str, text: str) -> bool:
+    return bool(_values(text, name))
+
+
+def _leads_away(name: str, text: str) -> bool:
+    return not all(map(is_named, _values(text, name)))
+
+
+def laravel(call: Call) -> bool:
+    """https://laravel.com/docs/11.x/configuration#environment-configuration; ``--env`` would load another file."""
+    cached = call.world.kind(call.locate(Field("bootstrap/cache/config.php")))
+    if cached or _FIXED.search(_read(call, "config/database.php")):
+        return False
+    if any(item.text.startswith("--env") for item in call.fields):
+        return False
+    return call.world.fulfils(call.locate(Field(".env")), _is_local)
+
+
+def _is_local(text: str) -> bool:
+    """Whether Laravel's settings are for development, and on this machine."""
+    said: dict[str, set[str]] = {}
+    for key, value in _LINE.findall(text):
+        said.setdefault(key, set()).add(_bare(value))
+    here = all(re.fullmatch(HERE, host) for host in said.get("DB_HOST", ()))
+    apart = any(re.fullmatch(r"DB_\w*(?:URL|SOCKET)|DB_\w+_HOST|DATABASE_URL", key) for key in said)
+    return bool(said.get("APP_ENV")) and said["APP_ENV"] <= _LOCAL and here and not apart
+
+
+def _values(text: str, name: str) -> list[str]:
+    return [_bare(value) for key, value in _LINE.findall(text) if key == name]
+
+
+def _read(call: Call, name: str) -> str:
+    return call.world.read(call.locate(Field(name))) or ""
+
+
+def _bare(value: str) -> str:
+    """Without quotes; empty where another variable is put in."""
+    return "" if "$" in value else value.strip("\"'")
