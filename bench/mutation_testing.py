@@ -32,7 +32,7 @@ from bench.benchmark_results import Row, show
 ROOT = Path(__file__).parent.parent
 COMPILED = ("sentinel_guard/launcher/sentinel-launcher", "sentinel_guard/broker/sentinel-broker")
 SAMPLE = 55
-# ``is`` and ``==`` are the same for members of an enumeration; annotations and keyword-only marks change nothing.
+# ``is`` and ``==`` are the same for members of an enumeration; annotations change nothing.
 SAME = (
     "core/ReplaceComparisonOperator_Is_.*",
     "core/ReplaceComparisonOperator_Eq_Is",
@@ -107,13 +107,13 @@ def survivors(target: Target, sample: int | None, seed: int) -> Found:
 
 
 def _keep(database: sqlite3.Connection, tree: Path, sample: int | None, chance: random.Random) -> None:
-    """Only ``sample`` of the changes, without those of SAME and those of a decorator (``slots``, ``frozen``)."""
+    """Only ``sample`` of the changes, none that means the same."""
     rows = database.execute(
         "SELECT module_path, start_pos_row, start_pos_col, operator_name, occurrence, job_id FROM mutation_specs"
         " WHERE job_id NOT IN (SELECT job_id FROM work_results) ORDER BY 1, 2, 3, 4, 5"
     ).fetchall()
     lines = {name: (tree / name).read_text().splitlines() for name in {row[0] for row in rows}}
-    rows = [row for row in rows if not lines[row[0]][row[1] - 1].startswith("@")]
+    rows = [row for row in rows if not _means_nothing(lines[row[0]][row[1] - 1], row[2])]
     if sample is not None:
         chance.shuffle(rows)
         rows = list({row[:3]: row for row in rows}.values())[:sample]
@@ -121,6 +121,11 @@ def _keep(database: sqlite3.Connection, tree: Path, sample: int | None, chance: 
     kept = [row[-1] for row in rows]
     for table in ("mutation_specs", "work_items"):
         database.execute(f"DELETE FROM {table} WHERE job_id NOT IN ({', '.join('?' * len(kept))})", kept)
+
+
+def _means_nothing(line: str, column: int) -> bool:
+    """Whether a change there is one of ``slots`` or ``frozen``, or of the mark before keyword-only parameters."""
+    return line.startswith("@") or line[column:].startswith("*,")
 
 
 def _found(database: sqlite3.Connection) -> Found:

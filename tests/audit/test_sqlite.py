@@ -292,6 +292,22 @@ def test_the_write_ahead_log_begins_anew(path, monkeypatch, most):
     assert found(path) == []
 
 
+MUCH = (
+    (sqlite_store.MOST - 1, [False] * sqlite_store.TRIES, "who appends goes on"),
+    (sqlite_store.MOST, [False, True], "it is so much that who appends waits in the end"),
+    (sqlite_store.MOST + 1, [False, True], "it is more"),
+)
+
+
+@pytest.mark.parametrize(("since", "waits", "why"), MUCH, ids=[row[-1] for row in MUCH])
+def test_what_is_appended_meanwhile_waits_only_where_the_journal_holds_much(path, monkeypatch, since, waits, why):
+    with closing(SqliteStore(path)) as store:
+        monkeypatch.setattr(store, "_checkpoint", lambda: held.append(store._guard._is_owned()))
+        held: list[bool] = []
+        store._checkpoint_often(since)
+    assert held == waits, why
+
+
 def test_what_was_wrong_with_a_log_is_synced_before_the_head_file_names_it(path, written):
     fill(path, 2)
     head_file.path_of(path).unlink()
