@@ -135,9 +135,20 @@ def _script_that_is_told(call: Call) -> Iterator[Effect]:
             yield call.effect(Kind.DEPLOY, lost or "letters to each of a list", "delete", sure=False)
 
 
+_SCRIPT = re.compile(r".*\.(?:py|[cm]?[jt]s|rb|php|pl|go|rs|java|kts?|cs|csx|jl|[rR]|groovy|swift|scala|sc)")
+
+
+def _repository_calls(call: Call) -> Iterator[Effect]:
+    """What a script on disk does to repositories by a library: ``go run ./tools/sync.go``."""
+    item = next((item for item in call.operands[:2] if item.known and _SCRIPT.fullmatch(item.text)), None)
+    if item is not None and call.locate(item) not in call.world.made():
+        yield from git_libraries.effects(call, call.script_text(call.locate(item)) or "")
+
+
 def effects(call: Call) -> Iterator[Effect]:
     """What the code of a call that takes some means."""
     yield from _script_that_is_told(call)
+    yield from _repository_calls(call)
     for text in texts(call):
         if found := client_losses.lost(text):
             yield call.effect(Kind.DEPLOY, found, "delete", sure=False)
@@ -174,9 +185,16 @@ def effects(call: Call) -> Iterator[Effect]:
 _READ_VARIABLE = re.compile(
     r"(?:process\.env|os\.environ|ENV|Deno\.env\.get|Bun\.env|getenv|Env\.fetch|System\.get_env)[^\w\s]{1,4}([A-Z][A-Z0-9_]*)"
 )
-_LOADS_ENV = re.compile(r"\bdotenv_values\(|\bdotenv\.parse\(|\bconfig\(\)\.parsed\b|\bEnv::load\b|\bgodotenv\.Read\(")
+_LOADS_ENV = re.compile(
+    r"\bdotenv_values\(|\bdotenv\.parse\(|\bconfig\(\)\.parsed\b|\bEnv::load\b|\bgodotenv\.Read\(|\bDotenv\.(?:parse|load)\b|"
+    r"\bparse_ini_file\(\s*['\"][^'\"]*\.env\b|\bDotenv\b[^\n;]*->(?:safe)?[lL]oad\(|\bRepositoryEnv\(|\bDotenvy\.source"
+)
 """What hands over all that a file of secrets holds."""
-_POSTS = re.compile(r"\.(?:post|put|patch)\(|method\s*[:=]\s*['\"](?:POST|PUT|PATCH)|\bdata\s*=|\bbody\s*:")
+_POSTS = re.compile(
+    r"\.(?:post|put|patch|post_form)\(|method\s*[:=]\s*['\"](?:POST|PUT|PATCH)|\bdata\s*=|\bbody\s*:|"
+    r"https?://[^\s'\"]*[?&][\w.-]+=(?:['\"]\s*[.+]|\$?\{|#\{)"
+)
+"""A request that carries something: in its body, or behind a question mark."""
 _ADDRESS = re.compile(r"https?://[^\s'\"`<>)]+")
 
 

@@ -206,6 +206,7 @@ RUNTIMES = frozenset(
         *(_ROWS.keys() - {"m4"}),
         "java",
         "jshell",
+        "jbang",
         "crystal",
         "go",
         "dotnet",
@@ -221,5 +222,5 @@ PROGRAMS: dict[str, Callable[[Call], Iterable[Effect]]] = {
     **dict.fromkeys(("zig", "nim", "v", "odin"), both),
     **dict.fromkeys(_COMPILERS, compiler),
     **dict.fromkeys(("raku", "perl6"), raku),
-    "java": java, "jshell": java, "crystal": crystal, "go": go, "dotnet": dotnet,
+    "java": java, "jshell": java, "jbang": java, "crystal": crystal, "go": go, "dotnet": dotnet,
 }  # fmt: skip

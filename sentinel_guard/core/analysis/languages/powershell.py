@@ -15,6 +15,7 @@ from sentinel_guard.core.analysis.languages.shared.function_effects import Effec
 from sentinel_guard.core.analysis.languages.shared.program_values import (
     UNRESOLVED,
     abstract,
+    constant,
     environment,
     expanded,
     text_of,
@@ -123,6 +124,8 @@ class _Script:
 
     def read(self) -> None:
         stage, count, assigns = _Stage(), 0, ""
+        behind = -1
+        """Where a variable ends that a path may go on behind."""
         for match in _TOKEN.finditer(self.text):
             kind, text, count = match.lastgroup or "", match[0], count + 1
             if count > _MAX_TOKENS:
@@ -130,6 +133,11 @@ class _Script:
                 break
             if kind == "space" or text == ",":
                 continue
+            if kind == "word" and text[0] in "\\/" and match.start() == behind and stage.words:
+                if (folder := constant(stage.words[-1])) is not None:
+                    stage.words[-1] = folder + text
+                continue
+            behind = match.end() if kind == "variable" else -1
             if kind == "end":
                 assigns = self._finish(stage, text, assigns)
                 stage = _Stage()

@@ -132,6 +132,11 @@ TABLES: dict[str, tuple[Row, ...]] = {
     ),
     "secret-tool": table(shows="lookup|search"),
     "keyring": table(shows="get"),
+    "gdbus": table(shows="call --dest|-d=org.freedesktop.secrets, call --dest|-d=org.kde.kwalletd*"),
+    "dbus-send": table(shows="** --dest=org.freedesktop.secrets, ** --dest=org.kde.kwalletd*"),
+    "busctl": table(shows="call|get-property org.freedesktop.secrets|org.kde.kwalletd*"),
+    "qdbus": table(shows="org.kde.kwalletd*|org.freedesktop.secrets ** *eadPassword|*etSecret*|*eadEntry|*eadMap"),
+    "netsh": table(shows="wlan show profile|profiles ** key=clear"),
     "kwallet-query": table(shows="** -r|--read-password"),
     **dict.fromkeys(("pass", "gopass"), table(
         quiet=f"{_HELP}, ls|list|find|search|insert|add|create|generate|edit|rm|remove|delete|mv|cp|git|init|sync|"
@@ -197,6 +202,11 @@ _METADATA = re.compile(
     re.IGNORECASE,
 )
 _CLIPBOARD = re.compile(r"(?i)(?<![\w-])Get-Clipboard\b|Clipboard\]::Get")
+_WINDOWS_KEYRING = re.compile(
+    r"(?i)PasswordVault\b|\bRetrieve(?:All|Password)\(|\bGet-StoredCredential\b|\.GetNetworkCredential\(|"
+    r"\bGet-Secret\b[^|;\n]*-AsPlainText|\bConvertFrom-SecureString\b[^|;\n]*-AsPlainText|\bPtrToString(?:Auto|BSTR)|"
+    r"\bGet-VaultCredential\b|\bCredRead|\bProtectedData\]::Unprotect|\bkey=clear\b|\bGet-ADReplAccount\b"
+)
 _SHELL_ENVIRONMENT = re.compile(
     r"(?i)(?:^|[^\w$])(?:gci|dir|ls|Get-ChildItem|Get-Item)\s+(?:-Path\s+)?env:(?!\w)|\$env\b(?!\s*[.:])"
 )
@@ -216,6 +226,7 @@ _TOKENS = re.compile(r"sk_live|AKIA|gh[pousr]_|xox[bp]|glpat-|AIza|BEGIN[ A-Z\\.
 
 
 OPTIONS = {
+    **dict.fromkeys(("gdbus", "dbus-send"), options("--dest= -d= --object-path= -o= --method= -m= --timeout= --type=")),
     "xclip": options("-selection= -sel= -d= -display= -t= -target= -l= -loops= | words"),
 }
 
@@ -241,6 +252,8 @@ def sources(call: Call) -> Iterator[tuple[str, str]]:
         yield ENVIRONMENT, LISTS
     if program in ("pwsh", "powershell") and any(map(_CLIPBOARD.search, call.command.argv[1:])):
         yield f"{STORE}the clipboard", SHOWS
+    if program in ("pwsh", "powershell") and any(map(_WINDOWS_KEYRING.search, call.command.argv[1:])):
+        yield f"{STORE}Windows", SHOWS
     if program == "yq" and any(re.search(r"(?<![\w.])env(?![\w(])", item.text) for item in call.operands[:1]):
         yield ENVIRONMENT, LISTS
     if program == "ps" and call.fields[1:2] and _PROCESSES.fullmatch(call.fields[1].text):

@@ -11,6 +11,7 @@ from sentinel_guard.core.analysis.languages.shared.function_effects import Effec
 from sentinel_guard.core.analysis.languages.shared.program_values import UNRESOLVED, constant, text_of
 from sentinel_guard.core.analysis.programs.databases import file_databases
 from sentinel_guard.core.analysis.programs.databases.file_databases import Opened
+from sentinel_guard.core.analysis.secret_names import is_secret
 from sentinel_guard.core.model import Kind
 
 _EMPTIES = frozenset(
@@ -61,6 +62,9 @@ class Database:
         if name not in self._STATEMENTS:
             return self if name in ("cursor", "__enter__") else UNRESOLVED
         if values:
+            file = "" if self._opened else self._file(deeds.call)
+            if is_secret(file, home=deeds.call.world.home):
+                deeds.do("read", [file])
             base = self._opened = self._opened or self._open(deeds.call)
             base.follow(text_of(values[0]))
             mark = len(deeds.effects)
@@ -71,6 +75,9 @@ class Database:
         return self
 
     def _open(self, call: Call) -> Opened:
-        file = "" if UNKNOWN in self.path else file_databases.located(call, self.path)
+        file = self._file(call)
         scratch = UNKNOWN not in self.path and (not file or file_databases.is_scratch(file, call.world.root))
         return Opened(not scratch, file)
+
+    def _file(self, call: Call) -> str:
+        return "" if UNKNOWN in self.path else file_databases.located(call, self.path)

@@ -27,8 +27,12 @@ _LOOPS = (
     ),
 )
 """Loops over pairs: the second name holds the values."""
-_ALIASES = re.compile(r"\bimport\s+(?P<value>dotenv_values)\s+as\s+(?P<name>\w+)")
-_SETS = re.compile(r"(?:\b(?:const|let|var|my|our)\s+)?[$%@]?(?P<name>\b\w+)\s*:?=(?![=~>])\s*(?P<value>[^\n;]*)")
+_ALIASES = re.compile(
+    r"\bimport\s+(?:(?P<value>dotenv_values)\s+as\s+(?P<name>\w+)|\{\s*(?P<load>load\w*)\s*\}\s*from\s*['\"](?P<std>[^'\"]*@std/dotenv))"
+)
+_SETS = re.compile(
+    r"(?:\b(?:const|let|var|my|our)\s+)?[$%@]?(?P<name>\b\w+)(?:\s*,\s*\w+)?\s*:?=(?![=~>])\s*(?P<value>[^\n;]*)"
+)
 _WHOLE = re.compile(
     r"(?<!keys\()(?<!in )(?<!list\()(?<!sorted\()(?<!len\()(?<!set\()\bos\.environ(?![\w.\[])"
     r"|\bos\.environ\.(?:items|values|copy)\(|\bos\.environ\[(?!\s*['\"])[a-z_]\w*\]"
@@ -36,7 +40,11 @@ _WHOLE = re.compile(
     r"|\bENV\.(?:to_h|to_a|inspect|each\w*|map|sort\w*|select|values|filter)\b(?!\s*\(&:first\))"
     r"|\bENV\s*(?:$|[)\n;])|\bENV\[[a-z]"
     r"|(?<!keys )%ENV\b|\$ENV\{\$|\$_ENV\b(?!\s*\[)|\bgetenv\(\s*\)|\bphpinfo\("
-    r"|\bdotenv_values\b|\bdotenv\.parse\(|\bconfig\(\)\.parsed\b"
+    r"|(?<!keys\()(?<!list\()(?<!sorted\()(?<!len\()(?<!set\()\bdotenv_values\b(?!\([^()]*\)\.keys\(\))|(?<!keys\(require\('dotenv'\)\.)\bdotenv\.parse\("
+    r"|(?<!keys\()\brequire\(['\"]dotenv['\"]\)\.(?:config\([^()]*\)\.parsed\b|parse\()|(?<![)\w]\.)\bconfig\(\)\.parsed\b"
+    r"|(?<!keys\()\bparse_ini_(?:file|string)\(\s*['\"][^'\"]*\.env\b|\bDotenv\.(?:parse|load)\b(?!\([^()]*\)\.keys\b)"
+    r"|\bDotenv\b[^\n;]*->(?:safe)?[lL]oad\(|\bDotenv::parse\(|\bRepositoryEnv\(|\be(?:nv)?\.ENVIRON\b|\bgodotenv\.(?:Read|Parse|Unmarshal)\("
+    r"|\bDotenvy\.source|\bdotenvy?::(?:from_\w+_iter|dotenv_iter|vars)\(|@std/dotenv['\"]|\bdotenv::vars\("
     r"|\bos\.Environ\(\)|\benv::vars\(|\bSystem\.getenv\(\s*\)|\bSystem\.get_env\(\s*\)|\bDeno\.env\.toObject\("
     r"|\bBun\.env\b(?!\s*[.\[?])|\b(?:import\.meta|globalThis\.process)\.env\b(?!\s*[.\[?])"
 )
@@ -54,14 +62,24 @@ LONGEST = 2000
 
 def prints_environment(code: str) -> bool:
     """Whether a program's text prints the environment, or a variable of it that may hold a secret."""
-    if "env" not in code.lower() and not _KEYRING.search(code):
+    if "env" not in code.lower() and not _KEYRING.search(code) and not _FILLS.search(code):
         return False
     held = {m["name"] for m in _SETS.finditer(code) if _tells(m["value"]) and not _PRINTS.match(m["value"])}
-    held |= {m["name"] for loop in (*_LOOPS, _ALIASES) for m in loop.finditer(code) if _tells(m["value"])}
+    held |= {m["name"] or m["load"] for m in _ALIASES.finditer(code)}
+    pairs = [m for loop in _LOOPS for m in loop.finditer(code)]
+    held |= {m["name"] for m in pairs if _tells(m["value"]) or _uses(m["value"], held)}
+    if _FILLS.search(code) and _PRINTS.search(code):
+        return True
     return any(_tells(given) or _uses(given, held) for given in _given(code))
 
 
+_HANDED_ON = re.compile(r"\.then\(\s*console\.\w+\s*\)")
+"""``promise.then(console.log)``: what is printed stands before it."""
+
+
 def _given(code: str) -> Iterator[str]:
+    for match in _HANDED_ON.finditer(code):
+        yield code[max(0, match.start() - LONGEST) : match.start()]
     for match in _PRINTS.finditer(code):
         rest = code[match.end() : match.end() + LONGEST]
         yield rest[: _end(rest)]
@@ -86,9 +104,14 @@ def _end(text: str) -> int:
 _KEYRING = re.compile(
     r"\bget_(?:frozen_)?credentials\(|\bcredentials\.(?:access_?[kK]ey\w*|secret\w*|token|refresh_token)\b|\bget_secret_value\(|\b(?:access|read)_secret(?:_version)?\(|"
     r"\bRails\.application\.(?:credentials|secrets)\b|\bgetSecretValue\(|\bGetSecretValueCommand\(|\bDefaultAzureCredential\(\)\.get_token\(|\bget_parameter\([^)]*WithDecryption|\bid_token\b|"
-    r"\bkeyring\.get_password\(|\bgetPassword\(|\bSecretService\b|\bsecretmanager\b.*access_secret"
+    r"\bkeyring\.get_(?:password|credential)\(|\bgetPassword\(|\bSecretService\b|\bsecretmanager\b.*access_secret|\.get_secret\(\s*\)|"
+    r"\bfindCredentials\(|\bKeychain\b[^\n;]*\bpasswords?\b|\b(?:keyring::)?key_get\(|"
+    r"\bCredRead\w*\(|\bCredEnumerate\w*\(|\bkeyring\.Get\(|\bEntry::new\([^\n;]*\.get_password\(|"
+    r"\bbrowser_cookie3?\b|\brookiepy\b|\bpycookiecheat\b|\bchrome_cookies\("
 )
-"""Secrets that a library of a keyring or of a cloud gives."""
+"""Secrets that a library of a keyring, of a browser or of a cloud gives."""
+_FILLS = re.compile(r"\bSecItemCopyMatching\(|\bSecKeychainFind\w+\(|\bCryptUnprotectData\(")
+"""Functions that put a secret into a variable that they are handed."""
 
 
 def _tells(text: str) -> bool:

@@ -20,6 +20,7 @@ from sentinel_guard.core.analysis.programs.databases import (
 )
 from sentinel_guard.core.analysis.programs.databases.file_databases import Opened
 from sentinel_guard.core.analysis.programs.databases.sql_statements import Found
+from sentinel_guard.core.analysis.secret_names import is_secret
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -114,7 +115,11 @@ def client(call: Call) -> Effects:
         yield from _written(call, item)
     for item in items[:1] if row.local and not file_databases.in_memory(items) else ():
         changes = file_databases.changes(texts) or any(e.kind is Kind.DATABASE for e in found)
-        yield from call.write(item, "inplace") if changes else call.read(item)
+        named = file_databases.as_path(call, item)
+        yield from call.write(named, "inplace") if changes else call.read(named)
+    for path in file_databases.attached(texts) if row.local else ():
+        file = file_databases.located(call, path)
+        yield from call.read(Field(file)) if is_secret(file, home=call.world.home) else ()
 
 
 def _changed_away(call: Call, texts: list[Field], files: list[Field]) -> Effects:

@@ -46,6 +46,22 @@ def located(call: Call, name: str) -> str:
     return call.locate(name) if name and "://" not in name else ""
 
 
+def as_path(call: Call, item: Field) -> Field:
+    """The file that a URI names (``file:x.db?mode=ro``); any other operand as it stands."""
+    path = located(call, item.text) if item.known and item.text.startswith("file:") else ""
+    return Field(path) if path else item
+
+
+_ATTACHES = re.compile(
+    r"(?:\battach(?:\s+database)?(?:\s+if\s+not\s+exists)?|\bread_\w+\s*\()\s*'([^']+)'", re.IGNORECASE
+)
+
+
+def attached(texts: Sequence[Field]) -> list[str]:
+    """Files that statements open or read beside the database."""
+    return [path for item in texts for path in _ATTACHES.findall(item.text) if "://" not in path]
+
+
 def changes(texts: Sequence[Field]) -> bool:
     """Whether one of the texts writes into the database."""
     return any(_CHANGES.search(item.text) for item in texts)

@@ -85,7 +85,10 @@ def git(call: Call) -> Effects:
         yield from _other(call, name, settings)
         return
     away = any(_elsewhere(call, path) for path in (folder, call.cwd))
+    scratch = all(paths.is_temporary(path, call.world.root, call.world.home) for path in (folder, call.cwd))
     for effect in program(call):
+        if scratch and effect.kind is Kind.GIT_REWRITE and effect.target == "ignored":
+            continue  # of a clone among temporary files: nobody keeps anything there
         lost = away and effect.kind is Kind.GIT_REWRITE and effect.target in _HELD
         sent = foreign and effect.kind is Kind.PUBLISH
         yield replace(effect, how=effect.how | {"elsewhere"}) if lost or sent else effect
