@@ -11,6 +11,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from sentinel_guard.core.peer import Peer
 
@@ -79,8 +80,7 @@ class Kind(enum.StrEnum):
     OPAQUE = "opaque"  # [the text that could not be resolved]
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """One simple command after expansion, wrappers peeled off."""
 
     program: str

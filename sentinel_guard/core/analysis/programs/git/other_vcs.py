@@ -145,7 +145,7 @@ def java(call: Call) -> Effects:
     """``java -jar bfg.jar``; of any other jar, what its words say."""
     jar = call.parsed.value("-jar")
     if jar is not None and jar.text.rpartition("/")[2].startswith("bfg"):
-        yield from vcs(replace(call, command=replace(call.command, program="bfg", subcommand="")))
+        yield from vcs(replace(call, command=call.command._replace(program="bfg", subcommand="")))
     elif jar is not None and subcommand_tables.loses_by_words(call):
         yield call.effect(Kind.DEPLOY, jar.text, "delete", sure=False)
 
