@@ -31,6 +31,8 @@ FILES[f"{ROOT}/nuke.sh"] = "rm -rf /\n"
 FILES[f"{ROOT}/clean.py"] = (
     "import requests\nfor u in users():\n    requests.delete('https://api.acme.com/users/' + u)\n"
 )
+FILES |= {f"{ROOT}/ok.env": "A=1\nB_C=x-y\n", f"{ROOT}/noted.env": "# of mine\nA=1\n"}
+FILES |= {f"{ROOT}/words.env": "A=1 rm\n", f"{ROOT}/path.env": "PATH=/x\n"}
 FILES["/tmp/eks.kubeconfig"] = "clusters:\n- cluster:\n    server: https://x.eks.amazonaws.com\n"
 KIND = "clusters:\n- cluster:\n    server: https://127.0.0.1:39013\n"
 FILES["/tmp/kind.kubeconfig"] = KIND
@@ -107,6 +109,17 @@ ROWS = [
     ("mvn deploy -DaltDeploymentRepository=x::https://example.com/r", ASK, "one of others"),
     ("echo AT > /dev/ttyUSB0", ALLOW, "a serial line"),
     ("echo x > /dev/sda", KILL, "a disk"),
+    # Variables of a file, for one command.
+    ("env $(xargs < ok.env) python3 src/a.py", ALLOW, "assignments, and nothing else"),
+    ("env $(cat ok.env | xargs) A=1 B=2 python3 src/a.py", ALLOW, "and others behind them"),
+    ("env $(grep -v '^#' noted.env | xargs) python3 src/a.py", ALLOW, "without its remarks"),
+    ("env $(cat noted.env | xargs) python3 src/a.py", ASK, "with them"),
+    ("env $(xargs < ok.env) rm -rf ~", KILL, "the command is looked at"),
+    ("env $(xargs < words.env) python3 src/a.py", ASK, "a word that would be the program"),
+    ("env $(xargs < path.env) python3 src/a.py", ASK, "a variable that changes which programs run"),
+    ("env $(xargs < gone.env) python3 src/a.py", ASK, "a file that is not there yet"),
+    ("env $(xargs < ok.env; echo rm) -rf x", ASK, "more than the file"),
+    ("echo 'A=1 rm' > ok.env; env $(xargs < ok.env) -rf x", ASK, "what the text itself writes there"),
     # Names of secrets.
     ("cat .env.example.local config.env.patch .env.dist", ALLOW, "examples, and patches"),
     ("cat .env", ASK, "the secret itself"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from sentinel_guard.core.analysis import guard_variables, paths
 from sentinel_guard.core.analysis.evaluation.environment_variables import environment
@@ -39,6 +40,8 @@ def enter_wrapper(
 ) -> WalkContext:
     """Adds the wrapper's own effects and walks its texts; where its command stands."""
     place.scope.budget.spend(len(fields))
+    if row.assignments and peeled.rest and not peeled.rest[0].known:
+        _take_loaded(walk, peeled, place)
     own = build(fields, OPTIONS, place.via)[0]
     if not peeled.rest:
         walk.add(Effect(Kind.EXECUTE, own.program, command=own), place)
@@ -62,6 +65,39 @@ def enter_wrapper(
     if own.program == "ssh" and place.stdin and not (peeled.rest or peeled.texts):
         walk.text(place.stdin, place.inside()._replace(stdin=""))
     return place
+
+
+_LOADS = re.compile(
+    r"\$\(\s*(?:xargs\s*<\s*(?P<given>[\w./-]+)|(?:cat|(?P<filters>grep\s+-E?vE?\s+(?:'[^']*#[^']*'|\"[^\"]*#[^\"]*\")))\s+"
+    r"(?P<read>[\w./-]+)(?:\s*\|\s*xargs)?)\s*\)"
+)
+"""The lines of a file as words: ``$(xargs < .env)``, ``$(grep -v '^#' .env | xargs)``."""
+_SETS = re.compile(
+    r"\s*(?:(?!(?:LD|DYLD|GIT|BASH|SENTINEL|PYTHON|PERL|RUBY|PS\d|PATH|ENV|SHELL|NODE_OPTIONS|PROMPT_COMMAND)(?![A-Za-z]))"
+    r"[A-Za-z]\w*=[\w./:@%+,=&#~-]*\s*)?"
+)
+"""A line that is one assignment of one word, of a variable that changes no program."""
+_REMARKS = re.compile(r"(?m)^\s*#.*$")
+
+
+def _take_loaded(walk: Walker, peeled: Peeled, place: WalkContext) -> None:
+    """Takes off what a file of assignments gives to ``env``, and what stands behind it; else it may be a program."""
+    while peeled.rest and not peeled.rest[0].known and (loads := _LOADS.fullmatch(peeled.rest[0].source)):
+        path = paths.locate(loads["given"] or loads["read"], place.cwd, walk.world)
+        only = partial(_only_sets, loads["filters"] is not None)
+        if place.scope.cwd is None or not walk.world.fulfils(path, only):
+            return
+        del peeled.rest[0]
+    while peeled.rest and peeled.rest[0].known and (given := _GIVEN.match(peeled.rest[0].text)):
+        peeled.assignments.append((given[1], Field(peeled.rest.pop(0).text[given.end() :])))
+
+
+def _only_sets(filters: bool, text: str) -> bool:
+    plain = _REMARKS.sub("", text) if filters else text
+    return all(map(_SETS.fullmatch, plain.splitlines()))
+
+
+_GIVEN = re.compile(r"([A-Za-z_]\w*)=")
 
 
 def _privileges(walk: Walker, own: Command, row: Wrapper, peeled: Peeled) -> Iterator[Effect]:
