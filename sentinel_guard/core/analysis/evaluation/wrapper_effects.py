@@ -17,6 +17,7 @@ from sentinel_guard.core.analysis.programs.command_wrappers import Wrapper
 from sentinel_guard.core.analysis.programs.peel_wrappers import Peeled, leads_elsewhere
 from sentinel_guard.core.analysis.programs.registry import OPTIONS, PROGRAMS
 from sentinel_guard.core.analysis.programs.system import documented_packages
+from sentinel_guard.core.analysis.programs.system.processes_and_scheduled_jobs import BY_NAME
 from sentinel_guard.core.model import Command, Effect, Kind
 
 PRIVILEGED = frozenset(("sudo", "doas", "su", "pkexec", "runuser"))
@@ -28,10 +29,6 @@ _HELP = {"-h", "--help", "-V", "--version"}
 _SHELLS = {"-i", "-s", "--login", "--shell"}
 _LOCAL = re.compile(r"(?:Proxy|Local|KnownHosts)Command[ =]+(.*)", re.IGNORECASE | re.DOTALL)
 """ssh_config(5): commands that run on this machine."""
-_BY_NAME = re.compile(
-    r"\"?\$(?:!|\((?:pgrep|pidof) (?:-\w+ )*(?!\S*(?:ssh|systemd|docker|init|login|sudo|agent|sentinel))[\w./-]+\))\"?"
-)
-"""A process that the text started, or found by its program's name: the developer's own."""
 _DEBUGGER = re.compile(r"\s*(?:shell|!|platform shell|pi(?:pe)?)\s*(.*)", re.DOTALL)
 
 
@@ -114,7 +111,7 @@ def _privileges(walk: Walker, own: Command, row: Wrapper, peeled: Peeled) -> Ite
     if own.program in ("env", "exec") and _drops_variables(own, peeled):
         yield Effect(Kind.PRIVILEGE, guard_variables.DROPPED, sure=False, command=own)
     given = peeled.parsed.value("-p", "--pid")
-    by_name = given is not None and _BY_NAME.fullmatch(given.source)
+    by_name = given is not None and BY_NAME.fullmatch(given.source)
     if own.program in ("strace", "ltrace", "gdb") and {"-p", "--pid"} & flags and not by_name:
         yield Effect(Kind.PRIVILEGE, "ptrace", command=own)
 

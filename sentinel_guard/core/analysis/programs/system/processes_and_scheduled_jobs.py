@@ -88,6 +88,19 @@ _PROCESS = re.compile(r"[2-9]|[1-9]\d+")
 """One process, whose children or group are meant: not the first one, and not whoever asks."""
 
 
+BY_NAME = re.compile(
+    r"\"?\$(?:!|\((?:pgrep|pidof) (?:-\w+ )*(?!\S*(?:ssh|systemd|docker|init|login|sudo|agent|sentinel))[\w./-]+\))\"?"
+)
+"""A process that the text started, or found by its program's name: the developer's own."""
+
+
+def core(call: Call) -> Effects:
+    """Gcore: all that a process holds in its memory comes into a file."""
+    for item in call.operands:
+        if not BY_NAME.fullmatch(item.source):
+            yield call.effect(Kind.PRIVILEGE, "ptrace")
+
+
 def kill_all(call: Call) -> Effects:
     """Killall5: everything but its own session."""
     yield call.effect(Kind.SIGNAL, "-1", "force")
@@ -213,6 +226,7 @@ OPTIONS = {
     ),
     "skill": options("--signal= -u= -U= -t= -c= -p="),
     "fuser": options("-n= --namespace="),
+    "gcore": options("-o= -d="),
     "mount": options("-t= --types= -o= --options= -L= -U= -N="),
     "systemctl": options("-H= --host= -M= --machine= -t= --type= -s= --signal= -n= --lines= -o= -p= --property= | sub"),
     "at": options("-f= -q= -t="),
@@ -226,7 +240,7 @@ OPTIONS = {
 
 PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     "kill": kill, "killall": pkill, "pkill": pkill, "skill": pkill, "killall5": kill_all, "slay": slay,
-    "sudoedit": edit, "fuser": fuser,
+    "sudoedit": edit, "fuser": fuser, "gcore": core,
     "insmod": module, "modprobe": module, "rmmod": module, "kexec": module, "mount": mount, "umount": mount,
     "pivot_root": mount, "losetup": mount, "systemctl": systemctl, "sysctl": sysctl, "setcap": setcap,
     "init": init, "telinit": init, "crontab": crontab, "at": at, "batch": at,

@@ -142,6 +142,8 @@ GROUPS: list[Group] = [
     ("signal sshd", "pkill: ends processes", ("pkill sshd",)),
     ("signal 12345", "pkill: children, or the group, of one process", ("pkill -P 12345", "pkill -TERM -g 12345")),
     ("signal $(cat app.pid)", "pkill: the same, by a file", ("pkill -P $(cat app.pid)",)),
+    ("privilege ptrace", "gcore: the memory of a process", ("gcore -o /tmp/c 4711", "gcore $(pgrep -n ssh-agent)")),
+    ("", "gcore: of the developer's own", ("gcore -o /tmp/c $(pgrep -n app)", "./app & gcore $!")),
     ("signal of 1", "pkill: children of the first process", ("pkill -P 1",)),
     ("signal of 0", "pkill: the group of whoever asks", ("pkill -g 0",)),
     ("signal of 1", "pkill: children of all processes", ("pkill -P $(pgrep -u root)",)),
