@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 
+from sentinel_guard.core.analysis import network_addresses
+
 REGISTRIES = re.compile(
     r"(?:[\w-]+\.)*(?:pypi\.org|pythonhosted\.org|npmjs\.org|yarnpkg\.com|crates\.io|rubygems\.org|pytorch\.org|nvidia\.com|"
     r"npm\.pkg\.github\.com|pkgs\.dev\.azure\.com|jfrog\.io|pkg\.dev|amazonaws\.com|jsr\.io|gitlab\.com|piwheels\.org|"
     r"pyg\.org|tuna\.tsinghua\.edu\.cn|aliyun\.com|npmmirror\.com|"
-    r"proxy\.golang\.org|goproxy\.(?:cn|io)|api\.nuget\.org)"
+    r"proxy\.golang\.org|goproxy\.(?:cn|io)|api\.nuget\.org|"
+    r"(?:maven|search|central|s01|oss)\.(?:apache|sonatype|google|maven)\.(?:org|com)|repo1?\.maven\.(?:apache\.)?org|"
+    r"repo\.clojars\.org|plugins\.gradle\.org|packagist\.org|conan\.io|anaconda\.org|anaconda\.com|conda-forge\.org|"
+    r"vagrantcloud\.com|vagrantup\.com|cloud-images\.ubuntu\.com|cloud\.debian\.org|cloud\.centos\.org|hex\.pm|"
+    r"pub\.dev|rspm\.posit\.co|packagemanager\.posit\.co|cran\.r-project\.org|opam\.ocaml\.org)"
 )
 """Registries that many use: what is published there by a name passes."""
 PUBLISHERS = frozenset(
@@ -108,3 +114,105 @@ GO_HOSTS = re.compile(
     r"|oras\.land|tailscale\.com|gonum\.org|etcd\.io|gocloud\.dev|starlark\.net|ariga\.io|elv\.sh|pulumi\.com|temporal\.io)"
 )
 """Hosts of Go modules that many use, beside the forges."""
+OWNERS = (
+    GO_OWNERS
+    | TEMPLATES
+    | TAPS
+    | frozenset(
+        (
+            # Swift, Dart, Zig, Haxe, Elixir
+            *("realm", "nicklockwood", "swiftgen", "yonaskolb", "apple", "swiftlang", "krzysztofzablocki", "mono0926"),
+            *(
+                "pointfreeco",
+                "vapor",
+                "tuist",
+                "xcodegen",
+                "peripheryapp",
+                "flutter",
+                "dart-lang",
+                "invertase",
+                "felangel",
+            ),
+            *(
+                "hejsil",
+                "ziglang",
+                "zigtools",
+                "mitchellh",
+                "haxefoundation",
+                "openfl",
+                "haxeflixel",
+                "phoenixframework",
+            ),
+            *("elixir-lang", "elixir-nx", "dashbitco", "hexpm", "ash-project", "nerves-project", "plataformatec"),
+            # plugins of shells
+            *(
+                "jorgebucaran",
+                "pure-fish",
+                "patrickf1",
+                "ilancosman",
+                "franciscolourenco",
+                "jethrokuan",
+                "meaningful-ooo",
+            ),
+            *("decors", "oh-my-fish", "zsh-users", "romkatv", "ohmyzsh", "sindresorhus", "zdharma-continuum", "aloxaf"),
+            *("agkozak", "mafredri", "hlissner", "marlonrichert", "catppuccin", "dracula", "starship", "junegunn"),
+            # work flows, boxes, builders
+            *(
+                "nf-core",
+                "nextflow-io",
+                "epi2me-labs",
+                "snakemake-workflows",
+                "common-workflow-language",
+                "ubuntu",
+                "debian",
+            ),
+            *(
+                "generic",
+                "bento",
+                "centos",
+                "fedora",
+                "almalinux",
+                "rockylinux",
+                "archlinux",
+                "paketobuildpacks",
+                "heroku",
+            ),
+            *("buildpacksio", "earthly", "dagger", "clojure", "cognitect-labs", "seancorfield", "babashka", "borkdude"),
+            *("conan-io", "conda-forge", "spack", "kubernetes-sigs", "microsoft"),
+        )
+    )
+)
+"""Owners of repositories from which many install, whatever the installer."""
+_ANY_OWNER = re.compile(r"(?:(?:gh|github):|(?:git\+)?https://(?:github|gitlab)\.com/)?([\w.-]+)/[\w.-]+")
+_BY_KNOWN_OWNERS = frozenset(
+    (
+        *(
+            "mint",
+            "fisher",
+            "omf",
+            "zinit",
+            "zi",
+            "znap",
+            "antigen",
+            "antibody",
+            "antidote",
+            "zplug",
+            "zgenom",
+            "spack",
+        ),
+        *("sheldon", "vagrant", "dart", "flutter", "zig", "haxelib", "mix", "krew", "conan", "vcpkg"),
+    )
+)
+"""Installers whose packages are repositories: of owners whom many use they pass."""
+_KNOWN_HOSTS = frozenset(("vagrant", "conan", "conda", "mamba", "micromamba", "cs", "coursier", "composer"))
+_PINNED = re.compile(r"/tags/|/releases/download/|#[0-9a-f]{40}\b|/archive/(?:v?\d|[0-9a-f]{40})")
+"""An address that names one state for good; zig writes its hash down, too."""
+
+
+def passes(program: str, address: str) -> bool:
+    """Whether an address is of an owner, or of a host, whom many use."""
+    if program == "zig" and _PINNED.search(address):
+        return True
+    if program in _BY_KNOWN_OWNERS and (match := _ANY_OWNER.match(address)) and match[1].lower() in OWNERS:
+        return True
+    return program in _KNOWN_HOSTS and REGISTRIES.fullmatch(network_addresses.host(address)) is not None

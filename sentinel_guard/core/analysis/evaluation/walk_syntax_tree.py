@@ -147,7 +147,7 @@ class Walk:
         traced = place.shown and not place.disk and (place.scope.is_on("xtrace") or place.scope.is_on("verbose"))
         sure = place.scope.cwd is not None or item.text.startswith("/")
         self.add(Effect(Kind.READ, path, sure, frozenset(("shown",) if traced else ())), place)
-        if path in self.world.fetched:
+        if self.world.fetched and self.world.is_fetched(path):
             self.opaque(item.text, "code", place)
         if text is None or len(text) > MAX_SCRIPT:
             return UNKNOWN

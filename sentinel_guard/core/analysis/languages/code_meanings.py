@@ -46,13 +46,15 @@ _UNPICKLES = re.compile(
     r"(?![^\n]*\bweights_only\s*=\s*True)"
 )
 _LOADS_ADDRESS = re.compile(
-    r"\b(?:source|source_url|import|include|require|load|use|install)\(?\s*\(?(?:download\(|url\()?\s*['\"]https?://"
-    r"|\(\s*(?:load|load-file|require|slurp|load-url)\s+['\"]https?://|\b(?:install_(?:github|gitlab|bitbucket|git|url)|Pkg\.(?:add|develop)\(\s*(?:url|PackageSpec\(url))\b"
+    r"\b(?:source|source_url|import|include|require|load|use|install)\(?\s*\(?(?:(?:\w+\.)?download\(|url\()?\s*['\"]https?://"
+    r"|\(\s*(?:load|load-file|require|load-url)\s+['\"]https?://|\b(?:install_(?:github|gitlab|bitbucket|git|url)|Pkg\.(?:add|develop)\(\s*(?:url|PackageSpec\(url))\b"
     r"|\bpkg\"(?:add|dev) https?://|\bMix\.install\([^)]*?\b(?:git|github):|\bgem\s+['\"][\w-]+['\"]\s*,\s*(?:git|github|source):"
     r"|:git/url\s+\\?['\"]https?://|:local/root\s+\\?['\"]/tmp/|@file:Repository\(|@GrabResolver\(|//> using (?:repository|jar)\s+\"?https?://"
     r"|//(?:DEPS|REPOS|SOURCES) (?:\w+=)?https?://|(?m:^#[^\n]*@ ?git\+https?://)|\bhttpimport\.|\b(?:micropip|piplite)\.install\(\s*['\"]https?://"
     r"|\bvim\.pack\.add\(|\b(?:package-vc-install|quelpa|straight-use-package|el-get-bundle)\b|\bfrom\s+['\"]https?://"
     r"(?!deno\.land|esm\.sh|jsr\.io|cdn\.skypack\.dev|unpkg\.com|cdn\.jsdelivr\.net|raw\.githubusercontent\.com/denoland)"
+    r"|\b(?:io|com)\.github\.(?!clojure/|cognitect-labs/|seancorfield/|babashka/|borkdude/)[\w-]+/[\w.-]+\s+\{[^}]*:git/"
+    r"|#load\s+\"https?:"
 )
 """``source("https://…")`` of R, ``include(download(…))`` of Julia, ``Mix.install`` of a repository, plugins."""
 _FETCHES = re.compile(
@@ -63,12 +65,17 @@ _FETCHES = re.compile(
     r"|\bgetURL\("
     r"|\bhttr2?::"
     r"|\bsocket\.http\b|\bhttp\.Get\(|\bHTTP::Tiny\b|\bMojo::UserAgent\b|\bcurl_exec\b|\bGuzzle|\bundici\b|\bget-pure-port\b|\bcall/input-url\b|\bdrakma\b"
+    r"|\b(?:http-get|http-request|http/get|urlread|webread|fromURL|simpleHttp|httpLBS|open_url)\b|\bhttp::get(?:url)?\b"
+    r"|\burl-retrieve\w+|\brequests['\"]?\)?\.get\(|\breadLines\(\s*['\"]https?|\bslurp\s+['\"]https?|\bHTTP\.get\("
+    r"|\bhttp['\"]?\)?\.request\(|\bhackney\b|\bureq::|\breqwest\b"
 )
 _RUNS = re.compile(
     r"(?<![\w.$])(?:eval|exec)\b(?!\s*=)|\bnew Function\(|\bvm\.run\w*\(|\bCode\.eval_\w+|\binstance_eval\b|"
     r"(?<![\w.])(?:loadstring|load|source)\(|\beval-buffer\b|\bAssembly\.Load\b|\biex\b|\bInvoke-Expression\b|\bimportlib\.util\.spec_from"
     r"|\bGroovyShell\b|\bScriptEngineManager\b|\bimport\(\s*(?:['\"`]data:|URL\.createObjectURL)|\._compile\(|\brequire-?[fF]rom-?[sS]tring\b"
     r"|\bURLClassLoader\b|\bdefineClass\(|\bCSharpScript\b|\binclude_string\(|\bload-string\b|\beval-string\b|\bEVAL\b|\bctypes\.CDLL\(|\bruntime\.Eval\("
+    r"|\buplevel\b|\beval-region\b|\bevaluate\(|\binterpret\(|\brun_cell\(|\bcallCommand\b|\bMeta\.parse|\beval\(parse"
+    r"|\(load\s|\bdofile\b|\bconsult\("
 )
 _AWAY = re.compile(r"\bhttps?://(?!localhost\b|127\.|0\.0\.0\.0|\[::1\])")
 _SOCKETS = re.compile(

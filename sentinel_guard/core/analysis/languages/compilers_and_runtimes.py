@@ -56,6 +56,7 @@ _ROWS: dict[str, _Row] = {
     **dict.fromkeys(("rust-script", "evcxr", "rdmd", "nim", "zig", "v", "odin", "c3c", "hare", "haxe", "mojo", "bal",
                      "vala", "dotnet-script", "csharp", "tcc", "cling", "bsh"),
                     _Row("c", OptionSyntax(code="e", words="--eval -e --expr"))),
+    **dict.fromkeys(("bpftrace", "stap", "dtrace"), _Row("c", OptionSyntax(code="en", value="pclo"))),
     "m4": _Row("m4", OptionSyntax(code="", value="DIUFRLd")),
 }  # fmt: skip
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".rs", ".go", ".zig", ".d", ".nim", ".hs", ".ml", ".swift", ".kt", ".m",

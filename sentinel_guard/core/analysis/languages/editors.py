@@ -107,7 +107,12 @@ class _Vim:
         elif writes:
             how = "append" if argument.startswith(">>") else "truncate"
             self.effects += self.call.write(_path(self.call, argument.lstrip("> ")), how)
-        elif (reads or name in ("so", "source")) and argument:
+        elif name in ("so", "source", "ru", "runtime") and argument:
+            item = _path(self.call, argument)
+            if "://" in argument or (item.known and self.call.world.is_fetched(self.call.locate(item))):
+                self.effects.append(self.call.opaque(argument, "code"))
+            self.effects += self.call.read(item)
+        elif reads and argument:
             self.effects += self.call.read(_path(self.call, argument))
         elif _OPENS.fullmatch(name) and argument and not argument.startswith("+"):
             self.effects += self.call.write(_path(self.call, argument), "inplace")

@@ -212,7 +212,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "lerna": _row("--scope= --ignore= --since= --concurrency=", verbs="exec", joined=True),
     "tox": _row("-e= -c= -x=", verbs="exec", behind="--"),
     "onchange": _row("-i= -e= --exclude= -d= -f= -k= -p=", behind="--"),
-    "wine": _row(),
+    **dict.fromkeys(("wine", "wine64", "box64", "box86"), _row()),
     "choom": _row("-n= --adjust= -p= --pid="),
     "xterm": _row("-e= -T= -geometry= -title=", text="-e"),
     "gnome-terminal": _row("--working-directory= --title= -x", behind="--"),

@@ -99,27 +99,15 @@ def _address(call: Call, item: Field, how: Sequence[str], method: Field | None =
     live = changes and _LIVE.search(" ".join(call.command.argv))
     if away and not deletes and (live or http_changes.changes(name, item.text, sent)):
         yield call.effect(Kind.DEPLOY, item.text, sure=False)
-    if (_CHATS.search(item.text) or _CHATS.search(item.source)) and call.parsed.values(*_SENDS):
+    if (http_changes.CHATS.search(item.text) or http_changes.CHATS.search(item.source)) and call.parsed.values(*_SENDS):
         yield call.effect(Kind.DEPLOY, item.text or item.source, sure=False)
-    if _MAILS.search(item.text) and (call.parsed.values(*_SENDS) or changes):
+    if http_changes.MAILS.search(item.text) and (call.parsed.values(*_SENDS) or changes):
         yield call.effect(Kind.DEPLOY, item.text, sure=False)
     if not deletes and _empties(call, item, method):
         yield call.effect(Kind.DATABASE, item.text, "delete")
     yield call.effect(Kind.NETWORK, item.text, *how, *(("delete",) if deletes else ()), sure=item.known)
 
 
-_MAILS = re.compile(
-    r"api\.(?:mailgun\.net|eu\.mailgun\.net|sendgrid\.com|postmarkapp\.com|twilio\.com|resend\.com|brevo\.com)/.*"
-    r"(?:messages|send|emails?|calls)",
-    re.IGNORECASE,
-)
-"""Interfaces that write to people."""
-_CHATS = re.compile(
-    r"hooks\.slack\.com/|slack\.com/api/chat\.|discord(?:app)?\.com/api/webhooks/|webhook\.office\.com/|"
-    r"api\.telegram\.org/bot\S*/send|chat\.googleapis\.com/|\$\{?\w*(?:SLACK|DISCORD|TEAMS|TELEGRAM)\w*(?:URL|HOOK)",
-    re.IGNORECASE,
-)
-"""Interfaces, and variables, that lead to where people talk."""
 _LIVE = re.compile(r"(?i)(?:environment\w*|env|stage)[\"']?\s*[=:/]{1,2}\s*[\"']?(?:prod|production|live)\b")
 """Words of a request that say that it is about what others use."""
 _WHOLE = re.compile(r"[^?]*:\d+/(?:_all|\*|_data_stream/\*)/?(?:\?.*)?")
@@ -299,10 +287,11 @@ def downloader(call: Call) -> Effects:
     parsed = call.parsed
     for item in parsed.values("-i", "--input-file", "-a", "--batch-file"):
         yield from call.read(item)
-    how = _unknown(call)
     for item in call.operands:
-        yield from _address(call, item, how)
-    folder, name = parsed.value("-d", "--dir", "-P"), parsed.value("-o", "--out", "--output")
+        yield from _address(call, item, _unknown(call))
+    folder, name = parsed.value("-d", "--dir", "-P"), parsed.value("-o", "--out", "--output", "-O")
+    if call.command.program == "lwp-download":
+        name = call.operands[1] if call.operands[1:] else None
     if name is not None:
         yield from call.write(call.into(folder, name) if folder is not None else name, "truncate")
     else:
@@ -344,6 +333,7 @@ def getent(call: Call) -> Effects:
         yield from lookup(call)
 
 
+_OTHER_DOWNLOADERS = ("fetch", "lwp-download", "lwp-request", "wcurl", "saldl", "snarf", "gdown", "you-get")
 _CURL = options(
     "-d= --data= --data-ascii= --data-binary= --data-raw= --data-urlencode= -F= --form= --form-string= -T= "
     "--upload-file= --json= --url= --url-query= -o= --output= --output-dir= -X= --request= -H= --header= "
@@ -364,9 +354,9 @@ OPTIONS = {
     "wget": options(
         "-O= --output-document= -P= --directory-prefix= -o= --output-file= -a= --append-output= -U= --user-agent= "
         "--header= --post-data= --post-file= --body-data= --body-file= --method= -t= --tries= -T= --timeout= -w= "
-            "--wait= "
-        "-Q= --quota= -A= --accept= -R= --reject= -D= --domains= -l= --level= --user= --password= -e= --execute= -i= "
-        "--input-file= --save-cookies= --load-cookies= -B= --base= -X= -I= --limit-rate= --waitretry= --referer= "
+        "--wait= -Q= --quota= -A= --accept= -R= --reject= -D= --domains= -l= --level= --user= --password= -e= "
+        "--execute= -i= --input-file= "
+        "--save-cookies= --load-cookies= -B= --base= -X= -I= --limit-rate= --waitretry= --referer= "
         "--ca-certificate= --certificate= --private-key= --cut-dirs= --default-page= --spider --quiet --no-verbose "
         "--continue --recursive --mirror --no-check-certificate"
     ),
@@ -377,6 +367,7 @@ OPTIONS = {
     ),
     "aria2c": options("-o= --out= -d= --dir= -i= --input-file= -x= -s= -j= -k= --header= -U= --on-download-complete= "
                       "--on-download-start= --on-download-stop= -l= --log= --max-tries= -t= -m="),
+    **dict.fromkeys(_OTHER_DOWNLOADERS, options("-o= --output= -O= -m= -d= --dir= -t= -T= --out=")),
     "axel": options("-o= --output= -n= -s= -H= -U= -T="),
     **dict.fromkeys(("yt-dlp", "youtube-dl"), options("-o= --output= -f= --format= -P= --exec= -a= --batch-file= "
         "--cookies= -S=")),
@@ -389,10 +380,9 @@ OPTIONS = {
 PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     "curl": curl, "curlie": curl, "wget": wget, "wget2": wget,
     **dict.fromkeys(("http", "https", "xh", "xhs"), httpie),
-    **dict.fromkeys(("aria2c", "axel", "yt-dlp", "youtube-dl"), downloader),
+    **dict.fromkeys(("aria2c", "axel", "yt-dlp", "youtube-dl", *_OTHER_DOWNLOADERS), downloader),
     **dict.fromkeys(("dig", "host", "nslookup", "ping", "ping6", "traceroute", "whois", "drill", "kdig", "dog",
-        "doggo", "mtr",
-                     "tracepath", "fping", "arping", "hping3", "delv"), lookup),
+                     "doggo", "mtr", "tracepath", "fping", "arping", "hping3", "delv"), lookup),
     **dict.fromkeys(("lynx", "w3m", "links", "elinks", *_WINDOWS), browse),
     "getent": getent, "resolvectl": getent, "systemd-resolve": lookup,
     **uploads_and_ssh.PROGRAMS,

@@ -7,6 +7,18 @@ from collections.abc import Iterator
 
 from sentinel_guard.core.analysis import network_addresses
 
+MAILS = re.compile(
+    r"api\.(?:mailgun\.net|eu\.mailgun\.net|sendgrid\.com|postmarkapp\.com|twilio\.com|resend\.com|brevo\.com)/.*"
+    r"(?:messages|send|emails?|calls)",
+    re.IGNORECASE,
+)
+"""Interfaces that write to people."""
+CHATS = re.compile(
+    r"hooks\.slack\.com/|slack\.com/api/chat\.|discord(?:app)?\.com/api/webhooks/|webhook\.office\.com/|"
+    r"api\.telegram\.org/bot\S*/send|chat\.googleapis\.com/|\$\{?\w*(?:SLACK|DISCORD|TEAMS|TELEGRAM)\w*(?:URL|HOOK)",
+    re.IGNORECASE,
+)
+"""Interfaces, and variables, that lead to where people talk."""
 _MUTATION = re.compile(
     r"\bmutation\b.*?\b(?:(?:delete|remove|destroy|purge)[A-Z]|[a-z]+(?:Delete|Remove|Destroy|Purge|Wipe)\b)", re.DOTALL
 )

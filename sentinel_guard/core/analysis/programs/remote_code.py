@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from sentinel_guard.core.analysis import known_publishers, network_addresses, paths
+from sentinel_guard.core.analysis import known_publishers, network_addresses
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.package_runners import (
@@ -24,15 +24,21 @@ from sentinel_guard.core.analysis.package_runners import (
     UVS,
     Runner,
 )
-from sentinel_guard.core.analysis.programs.files.fetched_files import FILE_RUNNERS, given_as_code
+from sentinel_guard.core.analysis.programs.files.code_runners import CODE_RUNNERS
+from sentinel_guard.core.analysis.programs.files.fetched_files import (
+    ADDRESS,
+    CLONES,
+    FILE_RUNNERS,
+    HOSTED,
+    SHORT,
+    add_cloned,
+    code_files,
+    given_as_code,
+)
 
-_ADDRESS = re.compile(r"(?:[\w.\[\],-]+ ?@ ?)?(?:(?:git|hg|svn|bzr)\+\S+|(?:https?|ssh|git|ftp)://\S+|git@[\w.-]+:\S+)")
 _FORGE = re.compile(r"(?:[\w.-]+@)?(?:github|gitlab|bitbucket|gist|gh|gl|bb|ubi):[\w.~/-]+\S*")
-_HOSTED = re.compile(r"(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org)/[\w.-]+/\S+")
 _PACKED = re.compile(r"(?:/tmp/|/var/tmp/|/dev/shm/)\S+\.(?:vsix|whl|tgz|tar\.gz|gem|crate|deb|rpm|nupkg|jar|zip)")
 """A package that lies in a temporary folder: it came from somewhere."""
-_SHORT = re.compile(r"[A-Za-z][\w.-]*/[A-Za-z][\w.-]*(?:#\S+)?")
-"""``user/repo``, as npm and its kin read it; a scoped package begins with ``@``."""
 
 
 _SWITCHES = (
@@ -107,14 +113,16 @@ MOST = 60
 def sources(call: Call) -> Iterator[str]:
     """What code a call fetches and runs, or runs of what was fetched, each in a few words."""
     program = call.command.program
-    if program in _CLONES:
-        _cloned(call)
+    if program in CLONES:
+        add_cloned(call)
     if program == "go":
         yield from _go_modules(call)
+    if program in CODE_RUNNERS:
+        yield from code_files(call)
     if program in FILE_RUNNERS:
         yield from given_as_code(call)
     for text in addresses(program, call.fields[1:MOST]):
-        if not (_SHORT.fullmatch(text) and call.world.kind(call.locate(text))):
+        if not (SHORT.fullmatch(text) and call.world.kind(call.locate(text))):
             yield text
     if call.world.fetched and program in _BUILDERS and not _LOOKS & {item.text for item in call.fields[1:4]}:
         yield from _from_fetched(call)
@@ -158,7 +166,7 @@ def _installed(call: Call, *, short: bool) -> Iterator[str]:
         return
     for text in texts:
         given = _SOURCE.sub("", text, count=1)
-        if (short and _SHORT.fullmatch(given)) or (_ADDRESS.fullmatch(given) and _is_unknown(given)):
+        if (short and SHORT.fullmatch(given)) or (ADDRESS.fullmatch(given) and _is_unknown(given)):
             yield given
 
 
@@ -206,9 +214,7 @@ def _fetches(call: Call) -> bool:
     return not verbs or bare or any(word in verbs for word in spoken)
 
 
-PROGRAMS = frozenset(
-    (*RUNNERS, *_BUILDERS, "go", "git", "gh", "glab", "hg", "jj", "svn", "degit", "tiged", "giget", *FILE_RUNNERS)
-)
+PROGRAMS = frozenset((*RUNNERS, *_BUILDERS, "go", *CLONES, *FILE_RUNNERS, *CODE_RUNNERS))
 """All programs that are looked at here."""
 
 
@@ -220,6 +226,8 @@ def addresses(program: str, words: Sequence[Field]) -> Iterator[str]:
     texts = _without_pairs([item.text for item in words])
     if any(text.partition("=")[0] in _NO_SCRIPTS for text in texts):
         return
+    if program == "helm" and texts[:2] == ["repo", "add"]:
+        return  # charts that a later install names
     if texts[:2] in (["config", "set"], ["config", "--set"], ["set", "registry"]):
         yield from (f"an index: {text}" for text in map(_setting, texts[2:]) if _is_unknown(text))
         if _names_shell(texts[2:]):
@@ -237,12 +245,14 @@ def addresses(program: str, words: Sequence[Field]) -> Iterator[str]:
         tapped = "tap" in texts[:1] or text.count("/") > 1  # brew install OWNER/TAP/NAME taps, too
         if program == "brew" and tapped and _is_stranger(text, known_publishers.TAPS, "/"):
             yield text
+        if known_publishers.passes(program, text):
+            continue
         known = known_publishers.OF_TOOLS.get(program)
         if known and (match := _OWNER.match(text)) and match[1] in known:
             continue
-        if row.hosted and _HOSTED.match(text.removeprefix("git::").removeprefix("https://")):
+        if row.hosted and HOSTED.match(text.removeprefix("git::").removeprefix("https://")):
             yield text
-        if not (_FORGE.fullmatch(text) or _ADDRESS.fullmatch(text) or (short and _SHORT.fullmatch(text))):
+        if not (_FORGE.fullmatch(text) or ADDRESS.fullmatch(text) or (short and SHORT.fullmatch(text))):
             continue
         if not network_addresses.is_local_address(re.sub(r"^(?:[\w.-]+ ?@ ?)?\w+\+", "", text)):
             yield text
@@ -311,47 +321,27 @@ def _stands_free(before: str, word: str, row: Runner) -> bool:
     if before[:1] != "-" or before in _SWITCHES:
         return True
     valued = before in _VALUED or before in row.indexes
-    return not valued and any(kind.fullmatch(word) for kind in (_ADDRESS, _FORGE, _HOSTED))
+    return not valued and any(kind.fullmatch(word) for kind in (ADDRESS, _FORGE, HOSTED))
 
 
 def _indexes(program: str, row: Runner, texts: Sequence[str]) -> Iterator[str]:
     """Indexes that options name; those behind what is run are for that (``uv run app.py --url https://…``)."""
     own = _own(program, _run_at(row, texts), texts) if row.indexes else ()
-    given = [b for a, b in pairwise(own) if a in row.indexes]
-    given += [text.partition("=")[2] for text in own if text.partition("=")[0] in row.indexes]
-    yield from filter(_is_unknown, given)
+    named = [b for a, b in pairwise(own) if a in row.indexes]
+    named += [text.partition("=")[2] for text in own if text.partition("=")[0] in row.indexes]
+    for text in named:
+        found = _QUOTED_ADDRESS.search(text) if text[:1] == "{" else None
+        yield from filter(_is_unknown, (found[1] if found else text,))
+
+
+_QUOTED_ADDRESS = re.compile(r"\"((?:https?|git|ssh)://[^\"]+)\"")
+"""The address in an index that is told as JSON: ``{"type": "vcs", "url": "https://…"}``."""
 
 
 def _setting(text: str) -> str:
     """The value of ``registry=https://…``, or the word itself."""
     name, equals, value = text.partition("=")
     return value if equals and "://" not in name else text
-
-
-# ---- what this text fetched ----
-
-_CLONES: dict[str, tuple[tuple[str, ...], ...]] = {
-    "git": (("clone",), ("submodule", "add")), "gh": (("repo", "clone"),), "glab": (("repo", "clone"),),
-    "hg": (("clone",),), "jj": (("git", "clone"),), "svn": (("checkout",), ("co",)),
-    **dict.fromkeys(("degit", "tiged", "giget"), ((),)),
-}  # fmt: skip
-
-
-_BY_OWNER = ("gh", "glab", "degit", "tiged", "giget")
-"""To whom ``OWNER/NAME`` is an address."""
-
-
-def _cloned(call: Call) -> None:
-    """``git clone ADDRESS [FOLDER]``: from here on the folder is fetched."""
-    words = [word for word in (call.command.subcommand, *(item.text for item in call.operands[:2])) if word]
-    verb = next((verb for verb in _CLONES[call.command.program] if words[: len(verb)] == list(verb)), None)
-    if verb is None:
-        return
-    items = call.operands[len(verb) - bool(call.command.subcommand) :]
-    away = items and items[0].known and (_ADDRESS.fullmatch(items[0].text) or paths.is_remote(items[0].text))
-    if away or (items and call.command.program in _BY_OWNER):
-        name = items[1].text if items[1:] else paths.base(items[0].text.rstrip("/")).removesuffix(".git")
-        call.world.fetched.add(call.locate(name))
 
 
 def _from_fetched(call: Call) -> Iterator[str]:
@@ -374,7 +364,7 @@ def _of_manifest(call: Call) -> Iterator[str]:
     for path in [call.locate("package.json"), *(call.locate(name) for name in names)]:
         text = call.world.read(path) if path in made else None
         for spec in _specs(text.replace(UNKNOWN, "")) if text else ():
-            if _FORGE.fullmatch(spec) or _ADDRESS.fullmatch(spec):
+            if _FORGE.fullmatch(spec) or ADDRESS.fullmatch(spec):
                 yield spec
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sentinel_guard.core.analysis.expansion.command_and_options import Call
+from sentinel_guard.core.analysis import known_publishers, network_addresses, paths
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
+from sentinel_guard.core.analysis.programs.files.code_runners import CODE_RUNNERS, given
 
 _CODE_FILES = re.compile(
     r".*\.(?:jar|war|wasm|wat|ipynb|dll|exe|phar|pyz?|pex|whl|tgz|tar\.(?:gz|xz|bz2|zst)|gem|crate|deb|rpm|nupkg|vsix|pkg|msi|apk|flatpak|snap|run"
@@ -150,3 +152,58 @@ def given_as_code(call: Call) -> Iterator[str]:
         for part in given.split(":") if call.world.fetched and item.known else ():
             if _CODE_FILES.fullmatch(part) and call.world.is_fetched(call.locate(part)):
                 yield f"what was fetched into {part}"
+
+
+# ---- clones, and files of code by their place among the words ----
+
+ADDRESS = re.compile(r"(?:[\w.\[\],-]+ ?@ ?)?(?:(?:git|hg|svn|bzr)\+\S+|(?:https?|ssh|git|ftp)://\S+|git@[\w.-]+:\S+)")
+HOSTED = re.compile(r"(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org)/[\w.-]+/\S+")
+SHORT = re.compile(r"[A-Za-z][\w.-]*/[A-Za-z][\w.-]*(?:[#@]\S+)?")
+"""``user/repo``, as npm and its kin read it; a scoped package begins with ``@``."""
+CLONES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "git": (("clone",), ("submodule", "add")), "gh": (("repo", "clone"), ("gist", "clone")),
+    "glab": (("repo", "clone"),), "jj": (("git", "clone"),), "svn": (("checkout",), ("co",), ("export",)),
+    **dict.fromkeys(("hg", "sl", "darcs", "pijul", "fossil", "got"), (("clone",), ("get",), ("open",))),
+    **dict.fromkeys(("bzr", "brz"), (("branch",), ("checkout",), ("export",), ("clone",), ("get",))),
+    **dict.fromkeys(("degit", "tiged", "giget"), ((),)),
+}  # fmt: skip
+
+
+_BY_OWNER = ("gh", "glab", "degit", "tiged", "giget")
+"""To whom ``OWNER/NAME`` is an address."""
+
+
+def add_cloned(call: Call) -> None:
+    """``git clone ADDRESS [FOLDER]``: from here on the folder is fetched."""
+    words = [word for word in (call.command.subcommand, *(item.text for item in call.operands[:2])) if word]
+    verb = next((verb for verb in CLONES[call.command.program] if words[: len(verb)] == list(verb)), None)
+    if verb is None:
+        return
+    items = call.operands[len(verb) - bool(call.command.subcommand) :]
+    away = items and items[0].known and (ADDRESS.fullmatch(items[0].text) or paths.is_remote(items[0].text))
+    if away or (items and call.command.program in _BY_OWNER):
+        name = items[1].text if items[1:] else paths.base(items[0].text.rstrip("/")).removesuffix(".git")
+        call.world.fetched.add(call.locate(name))
+
+
+_IS_ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://")
+
+
+def code_files(call: Call) -> Iterator[str]:
+    """Files of code that a program is given: an address, what a command prints, what this text fetched."""
+    program = call.command.program
+    for item in given(program, call.fields[1:]):
+        text = item.text
+        if _IS_ADDRESS.match(text) or HOSTED.fullmatch(text):
+            away = not network_addresses.is_local_address(text) and not text.startswith(("file:", "docker:"))
+            yield from (text,) if away else ()
+        elif CODE_RUNNERS[program].short and SHORT.fullmatch(text):
+            known = text.partition("/")[0].lower() in known_publishers.OWNERS or call.world.kind(call.locate(text))
+            yield from () if known else (text,)
+        elif text.startswith("/dev/fd/"):
+            told = call.world.read(text)
+            yield from ("what a command prints",) if told is None or UNKNOWN in told else ()
+        elif call.is_stdin(item) and text != "-":
+            yield from ("what comes by standard input",) if UNKNOWN in call.stdin else ()
+        elif item.known and call.world.fetched and call.world.is_fetched(call.locate(item)):
+            yield f"what was fetched: {text}"

@@ -118,6 +118,7 @@ def vcs(call: Call) -> Effects:
     """The rows of ``program subcommand``. A flag of a row may be the next word too: ``jj op abandon``."""
     verb = call.command.subcommand or (call.operands[0].text if call.operands else "")
     name = f"{call.command.program} {verb}".strip()
+    yield from _configured(call, verb)
     said = {*call.command.flags, *(item.text for item in call.operands[:1])}
     said |= {f"--accept={item.text}" for item in call.parsed.values("--accept")}
     if call.has("-n", "--dry-run", "--help") or (name == "hg purge" and call.has("-p", "--print")):
@@ -127,6 +128,16 @@ def vcs(call: Call) -> Effects:
     for row in _TABLE.get(name, _TABLE.get(call.command.program, ())):
         if (not row.flags or said.intersection(row.flags)) and not _online(call, row):
             yield call.effect(row.kind, row.target, *row.how.split())
+
+
+def _configured(call: Call, verb: str) -> Effects:
+    """``hg --config hooks.update=COMMAND``, ``alias.x=!COMMAND``; a hook may run what has just been fetched."""
+    for item in call.parsed.values("--config") + call.head.values("--config"):
+        name, _, value = item.text.partition("=")
+        if name.startswith(("hooks.", "alias.")) or name in ("ui.ssh", "ui.editor", "ui.merge"):
+            yield from call.runner.script(value.removeprefix("!"), call, call.command.program)
+        if name.startswith(("hooks.", "extensions.")) and value and verb in ("clone", "pull", "update", "fetch"):
+            yield call.opaque(item, "code")
 
 
 def _online(call: Call, row: _Row) -> bool:
