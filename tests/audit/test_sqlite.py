@@ -161,10 +161,10 @@ def test_kill_9_loses_no_acknowledged_entry(path):
 
 def test_what_a_killed_writer_left_in_the_journal_is_moved_by_the_next(path):
     for moved in (False, True):
-        process = writer(path, 300, stdin=subprocess.PIPE)
-        for _ in range(300):
+        process = writer(path, 200, stdin=subprocess.PIPE)
+        for _ in range(200):
             process.stdout.readline()
-        assert until(lambda: path.stat().st_size > 100_000, limit(10)) if moved else path.stat().st_size < 100_000
+        assert until(lambda: path.stat().st_size > 50_000, limit(10)) if moved else path.stat().st_size < 50_000
         process.send_signal(signal.SIGKILL)
         process.communicate()
     assert found(path) == []

@@ -18,6 +18,7 @@ from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING
 from sentinel_guard.core.session.session import Call, Event, Session
 from sentinel_guard.daemon import call_outcomes, guard
 from sentinel_guard.daemon.session_secrets import SessionSecrets
+from sentinel_guard.daemon.token_usage.read_records import TokenRecords
 from tests.support.fakes import PatientPeer
 from tests.support.guard_in_memory import POLICY, ROOT, Stand
 from tests.support.time_limits import limit
@@ -45,6 +46,17 @@ def test_r6_a_cooling_session_waits_on_our_side_then_runs(monkeypatch):
     assert verdict.action.at >= began + 0.05, "it is judged at the time at which it runs"
     assert any("COOL DOWN" in text for text in peer.held)
     assert stand.kinds()[-4:] == ["verdict", "cool", "expire", "verdict"]
+
+
+def test_r6_what_was_spent_is_read_before_a_call_is_judged_and_not_again_before_its_steps(monkeypatch):
+    async def look(_, __, action):
+        looked.append((action.id, stand.kinds()))
+
+    stand, looked = Stand(), []
+    monkeypatch.setattr(TokenRecords, "look", look)
+    call = asyncio.run(stand.propose("ls")).verdict.action
+    stand.verdict("pwd", parent=call.id)
+    assert looked == [(call.id, ["session"])]
 
 
 def test_r5_three_identical_failures_open_the_breaker_and_another_call_closes_it():
