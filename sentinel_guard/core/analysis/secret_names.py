@@ -31,6 +31,13 @@ _STORES = (
     r"(?:\.config|Library/Application Support|\.var/app)/.*(?:hrom|rave|dge|pera|ivaldi).*/(?:Cookies|Login Data)",
     r"(?:\.config|Library/Application Support|\.var/app)/.*(?:hrom|rave|dge|pera|ivaldi).*/(?:Web Data|Local State)",
     r"(?:\.mozilla|Firefox|firefox|\.thunderbird)/.*/(?:cookies\.sqlite|logins\.json|key4\.db)",
+    r"AppData/(?:Local|Roaming)/.*/(?:Login Data|Login Data For Account|Cookies|Web Data|Local State)",
+    r"AppData/(?:Local|Roaming)/Microsoft/(?:Credentials|Protect|Vault)/.*|Windows/System32/config/(?:SAM|SECURITY|SYSTEM)",
+    r"Library/(?:Cookies/.*|Messages/chat\.db)|\.local/share/(?:kwalletd|remmina|atuin)/.*",
+    r"\.config/(?:1Password|op|rbw|remmina)/.*",
+    r"\.config/(?:Slack|discord|Signal|Bitwarden)/(?:Cookies|config\.json|data\.json|Local Storage/.*|sql/.*)",
+    r"\.cache/cliphist/db",
+    r"\.config/(?:filezilla/(?:sitemanager|recentservers)\.xml|weechat/sec\.conf|syncthing/key\.pem)|\.purple/accounts\.xml",
 )
 """Below any folder."""
 _HIDDEN = (
@@ -41,7 +48,7 @@ _HIDDEN = (
 """Directly below a home: what is called so, whoever's it is; ``auth`` deeper down is as likely a folder."""
 _OF_SYSTEM = (
     r"/etc/(?:g?shadow-?|sudoers|ssh/ssh_host_[^/]*_key|wireguard/.*|ssl/private/.*|kubernetes/admin\.conf"
-    r"|wpa_supplicant/.*\.conf|NetworkManager/system-connections/.*|rancher/k3s/k3s\.yaml|mysql/debian\.cnf)"
+    r"|wpa_supplicant/.*\.conf|NetworkManager/system-connections/.*|rancher/k3s/k3s\.yaml|mysql/debian\.cnf)|/var/lib/iwd/.*"
     r"|(?:/var)?/run/secrets/.*|/proc/[^/]+/environ"
 )
 _IN_HOME = re.compile(rf"(?:.*/home(?:/[^/]+)?|/root|.*/Users/[^/]+|~|\$\{{?HOME\}}?)/(?:{_HIDDEN})")

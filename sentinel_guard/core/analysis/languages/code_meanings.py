@@ -28,7 +28,7 @@ from sentinel_guard.core.model import Effect, Kind
 
 AWKS = frozenset(("awk", "gawk", "mawk", "nawk"))
 _NO_CODE = frozenset((*SHELLS, *AWKS, "sed", "gsed"))
-_OTHERS = compilers_and_runtimes.RUNTIMES
+_OTHERS = compilers_and_runtimes.RUNTIMES | {"mix"}
 """Runtimes that are given code which no reader follows by name."""
 _EDITORS = frozenset(("emacs", "emacsclient", "vim", "nvim", "vi"))
 _PRINTED = ("-p", "--print", "-pe")

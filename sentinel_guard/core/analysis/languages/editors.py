@@ -45,6 +45,8 @@ _SCRIPTS = {
     "call": "vim", "cal": "vim", "echo": "vim", "ec": "vim", "let": "vim", "echom": "vim", "if": "vim", "lua": "lua",
     "lu": "lua", "ruby": "ruby", "rub": "ruby", "perl": "perl", "pe": "perl", "return": "vim", "silent": "vim",
 }  # fmt: skip
+_GIT = {"G": "", "Git": "", **dict.fromkeys(("Gread", "Gr", "Gitsigns"), "checkout -- .")}
+"""Commands of plugins for git, and git's own words where they are not written; ``.`` for the file of the buffer."""
 _PYTHON = ("py", "py3", "python", "python3", "pyx", "pythonx")
 
 
@@ -91,6 +93,9 @@ class _Vim:
             return self.command("".join(a.replace("''", "'") + unescaped(b) for a, b in strings), depth + 1)
         elif name in ("ter", "term", "terminal"):
             self.effects += self.call.runner.script(rest, self.call, self.call.command.program)
+        elif name in _GIT and (name != "Gitsigns" or rest.startswith("reset")):
+            program = self.call.command.program
+            self.effects += self.call.runner.script(f"git {_GIT[name] or rest}", self.call, program)
         else:
             return self._file(name, bang, rest)
         return None

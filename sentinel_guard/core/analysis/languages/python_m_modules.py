@@ -37,12 +37,32 @@ _TOOLS = (
     "alembic",
     "django",
     "sentinel_guard",
+    "keyring",
+    "dotenv",
+    "doit",
+    "fabric",
+    "httpie",
+    "yt_dlp",
+    "gallery_dl",
+    "cookiecutter",
+    "copier",
+    "sqlite_utils",
+    "wormhole",
+    "send2trash",
+    "pipenv",
+    "hatch",
+    "pdm",
+    "mkdocs",
+    "scrapy",
+    "kaggle",
 )
 """Modules that are programs of the same name."""
 _RUNNERS = ("cProfile", "profile", "pdb", "trace", "runpy", "ipdb", "memory_profiler", "line_profiler", "kernprof")
 """Modules that run the script behind them."""
 _TIMEIT = OptionSyntax(code="", value="nrsu", others="--setup --number --repeat --unit")
-_NAMES = {"pre_commit": "pre-commit", "awscli": "aws", "django": "django-admin"}
+_NAMES = {"pre_commit": "pre-commit", "awscli": "aws", "django": "django-admin",
+          "fabric": "fab", "httpie": "http", "yt_dlp": "yt-dlp", "gallery_dl": "gallery-dl",
+          "sqlite_utils": "sqlite-utils"}  # fmt: skip
 
 
 def run(call: Call, module: Field) -> Iterable[Effect]:

@@ -29,6 +29,10 @@ _DATA = frozenset(("puts", "set", "append", "lappend", "string", "regexp", "send
 _OPERATORS = {"|": "|", "|&": "|&", "<": "<", ">": ">", ">>": ">>", "2>": "2>", "2>>": "2>>", ">&": "&>", "<<": "<<<"}
 """Of ``exec``: the same in a shell."""
 
+_SCRATCH = re.compile(r"\bset\s+(\w+)\s+[^\n;]*(?:/tmp/|/tmp\s|\bTMPDIR\b|\bmktemp\b)")
+"""Variables that hold a place in a temporary folder."""
+_NAMES = re.compile(r"\$\{?(\w+)")
+
 Words = list[Field]
 
 
@@ -127,6 +131,7 @@ class _Reader:
 def calls(text: str) -> Iterator[tuple[str, list[object]]]:
     """What a script does, as unparsed_languages.py tells it: ``shell``, ``delete`` or ``open``, and with what."""
     typing = False
+    scratch = set(_SCRATCH.findall(text))
     for words in commands(text):
         verb, rest = words[0].text.removeprefix("::"), words[1:]
         if verb in ("spawn", "exec"):
@@ -143,7 +148,8 @@ def calls(text: str) -> Iterator[tuple[str, list[object]]]:
             path, mode = rest[0].text, rest[1].text if len(rest) > 1 else "r"
             yield ("shell", [path[1:]]) if path[:1] == "|" else ("open", [path, mode])
         elif verb == "file" and rest and rest[0].text == "delete":
-            yield "delete", [item.text for item in rest[1:] if item.known and item.text[:1] != "-"]
+            named = [item for item in rest[1:] if item.text[:1] != "-" and not scratch & {*_NAMES.findall(item.text)}]
+            yield "delete", [item.text if item.known else None for item in named]
 
 
 def _as_shell(item: Field) -> str:

@@ -66,6 +66,7 @@ _DELETES = _names(
     "removepathforcibly delete-path delete-recursively delete-tree deletetree deletetreeabsolute "
     "deletefileabsolute delete-directory-and-files deltree delete-directory-tree delete-directory-recursively "
     "delete-file-if-exists rmdirrecurse rmdir_all cleandirectory forcedelete deletequietly deletesync "
+    "delete-empty-directory movetotrash "
     "deletedir delete_tree delete_directory delete_file del_dir_r removedirall remove_recursively"
 )
 _DEEP = re.compile(r"all|rec|tree|rf|rm_r|forcib|and-files|directory/files|deletedir|cleandir|deletequiet|del_dir_r")
@@ -255,6 +256,8 @@ def _is_temporary(tokens: Sequence[Token], at: int) -> bool:
 def _do(deeds: EffectCollector, kind: str, name: str, values: list[object]) -> None:
     texts = [value for value in values if isinstance(value, str)]
     if not texts:
+        if not name and kind == "delete" and values:
+            deeds.opaque("a value that is deleted", "delete")
         return
     if kind == "read" and len(texts) > 1 and all(len(text) < _SHORT_NAME for text in texts):
         texts = ["/".join(texts)]  # filepath.Join(home, ".aws", "credentials")

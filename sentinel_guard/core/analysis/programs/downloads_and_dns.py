@@ -370,7 +370,7 @@ OPTIONS = {
     **dict.fromkeys(_OTHER_DOWNLOADERS, options("-o= --output= -O= -m= -d= --dir= -t= -T= --out=")),
     "axel": options("-o= --output= -n= -s= -H= -U= -T="),
     **dict.fromkeys(("yt-dlp", "youtube-dl"), options("-o= --output= -f= --format= -P= --exec= -a= --batch-file= "
-        "--cookies= -S=")),
+        "--cookies= --cookies-from-browser= -S=")),
     "dig": options("-b= -c= -f= -k= -m= -p= -q= -t= -x= -y="),
     **dict.fromkeys(("ping", "ping6"), options("-c= -i= -I= -l= -m= -M= -p= -Q= -s= -S= -t= -T= -w= -W=")),
     "host": options("-c= -m= -N= -R= -t= -W="),

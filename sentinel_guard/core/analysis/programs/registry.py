@@ -30,7 +30,7 @@ from sentinel_guard.core.analysis.programs.cloud import (
     remote_commands,
 )
 from sentinel_guard.core.analysis.programs.databases import database_clients
-from sentinel_guard.core.analysis.programs.files import chosen_files, fd, file_commands, find
+from sentinel_guard.core.analysis.programs.files import chosen_files, cmake_commands, fd, file_commands, find
 from sentinel_guard.core.analysis.programs.git import git_command, git_options, other_vcs
 from sentinel_guard.core.analysis.programs.system import processes_and_scheduled_jobs
 from sentinel_guard.core.model import Effect, Kind
@@ -74,6 +74,7 @@ PROGRAMS: dict[str, Program] = {
     **terminal_multiplexers.PROGRAMS,
     **file_commands.PROGRAMS,
     **chosen_files.PROGRAMS,
+    **cmake_commands.PROGRAMS,
     **build_scripts.PROGRAMS,
     **interpreters.PROGRAMS,
     **containers.PROGRAMS,
@@ -127,6 +128,7 @@ OPTIONS: dict[str, Options] = {
     **terminal_multiplexers.OPTIONS,
     **file_commands.OPTIONS,
     **chosen_files.OPTIONS,
+    **cmake_commands.OPTIONS,
     **build_scripts.OPTIONS,
     **interpreters.OPTIONS,
     **containers.OPTIONS,

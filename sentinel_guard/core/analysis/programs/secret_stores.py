@@ -119,7 +119,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "helm": table(quiet="** --help", lists="get values|all|manifest"),
     "kubectl-view-secret": table(shows="**"),
     # what was typed: commands hold tokens
-    **dict.fromkeys(("atuin", "mcfly"), table(shows="search|history list|history last, history list")),
+    **dict.fromkeys(("atuin", "mcfly"), table(shows="search, history list|last")),
     # settings of frameworks, with the secrets among them
     "rails": table(shows="credentials:show|encrypted:show|secrets:show"),
     **dict.fromkeys(("python", "python3"), table(shows="*manage.py diffsettings|print_settings")),
@@ -132,10 +132,12 @@ TABLES: dict[str, tuple[Row, ...]] = {
     ),
     "secret-tool": table(shows="lookup|search"),
     "keyring": table(shows="get"),
-    "gdbus": table(shows="call --dest|-d=org.freedesktop.secrets, call --dest|-d=org.kde.kwalletd*"),
+    "gdbus": table(shows="call --dest|-d=org.freedesktop.secrets, call --dest|-d=org.kde.kwalletd*, "
+                   "call --dest|-d=org.kde.klipper"),
     "dbus-send": table(shows="** --dest=org.freedesktop.secrets, ** --dest=org.kde.kwalletd*"),
     "busctl": table(shows="call|get-property org.freedesktop.secrets|org.kde.kwalletd*"),
-    "qdbus": table(shows="org.kde.kwalletd*|org.freedesktop.secrets ** *eadPassword|*etSecret*|*eadEntry|*eadMap"),
+    "qdbus": table(shows="org.kde.kwalletd*|org.freedesktop.secrets ** *eadPassword|*etSecret*|*eadEntry|*eadMap, "
+                   "org.kde.klipper ** *get*lipboard*"),
     "netsh": table(shows="wlan show profile|profiles ** key=clear"),
     "kwallet-query": table(shows="** -r|--read-password"),
     **dict.fromkeys(("pass", "gopass"), table(
@@ -188,7 +190,22 @@ TABLES: dict[str, tuple[Row, ...]] = {
     **dict.fromkeys(("wl-paste", "pbpaste", "termux-clipboard-get"), table(
         quiet="** -l|--list-types|-h|--help|-v|--version", shows="**",
     )),
-    "win32yank": table(shows="** -o"), "copyq": table(shows="clipboard|read|selection"),
+    "win32yank": table(shows="** -o"), "copyq": table(shows="clipboard|read|selection|eval|exportdata"),
+    **dict.fromkeys(("cliphist", "clipcatctl"), table(shows="list|ls|get|decode")),
+    "clipman": table(shows="pick|show-history"),
+    "greenclip": table(shows="print"),
+    "lemonade": table(shows="paste"),
+    "gpaste-client": table(quiet="settings|about|version|help|daemon*|start|stop|ui|size|add|delete|empty", shows="**"),
+    "keyctl": table(shows="print|pipe|read"),
+    **dict.fromkeys(("yt-dlp", "youtube-dl", "gallery-dl"), table(
+        shows="** --cookies-from-browser=* --cookies=*, ** --cookies-from-browser=* --cookies-export=*",
+    )),
+    "direnv": table(lists="export|dump"),
+    **dict.fromkeys((
+        *("firefox_decrypt", "firefox_decrypt.py", "hack-browser-data", "hackbrowserdata", "lazagne", "laZagne"),
+        *("mimikatz", "mimipenguin", "secretsdump.py", "impacket-secretsdump", "pypykatz", "samdump2", "unshadow"),
+        *("chainbreaker", "gsecdump", "pwdump", "swiftbelt"),
+    ), table(quiet=f"{_HELP}, ** --version", shows="**")),
 }  # fmt: skip
 
 _ALL = re.compile(r"(?:env|printenv)(?: -0| --null)*|set|(?:export|declare|typeset|readonly)(?: -[px]+)*")
@@ -226,6 +243,7 @@ _TOKENS = re.compile(r"sk_live|AKIA|gh[pousr]_|xox[bp]|glpat-|AIza|BEGIN[ A-Z\\.
 
 
 OPTIONS = {
+    "gallery-dl": options("--cookies-from-browser= --cookies= --cookies-export= -d= -o="),
     **dict.fromkeys(("gdbus", "dbus-send"), options("--dest= -d= --object-path= -o= --method= -m= --timeout= --type=")),
     "xclip": options("-selection= -sel= -d= -display= -t= -target= -l= -loops= | words"),
 }

@@ -45,6 +45,7 @@ SINKS: dict[str, str] = {
     **dict.fromkeys(("os.chown", "os.lchown", "shutil.chown"), "write owner"),
     **dict.fromkeys(("os.mkdir", "os.makedirs", "os.utime", "os.mkfifo", "os.mknod", "os.setxattr"), "write append"),
     **dict.fromkeys(("dotenv.set_key", "dotenv.unset_key"), "write inplace"),
+    "send2trash.send2trash": "delete recursive",
     "os.truncate": "write truncate", "os.chdir": "chdir", "shutil.unpack_archive": "write append 1",
     **dict.fromkeys(("open", "io.open", "codecs.open", "gzip.open", "bz2.open", "lzma.open", "os.fdopen", "io.FileIO",
                      "os.open", "zipfile.ZipFile", "tarfile.open"), "open"),

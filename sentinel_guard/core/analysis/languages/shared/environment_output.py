@@ -30,6 +30,10 @@ _LOOPS = (
 _ALIASES = re.compile(
     r"\bimport\s+(?:(?P<value>dotenv_values)\s+as\s+(?P<name>\w+)|\{\s*(?P<load>load\w*)\s*\}\s*from\s*['\"](?P<std>[^'\"]*@std/dotenv))"
 )
+_PIPED = re.compile(r"(?P<value>[^\n;]*)\|>\s*(?:IO\.(?:inspect|puts)|print\w*|cat|dump)\b")
+"""A value that is handed on to what prints it: Elixir, Julia, R."""
+_NAMES_ALONE = re.compile(r"\bMap\.keys\b|\bmap_size\b|\b(?:names|length|count)\(")
+_BROWSERS = re.compile(r"\bimport\s+(?:browser_cookie3|rookiepy)\s+as\s+(?P<name>\w+)")
 _SETS = re.compile(
     r"(?:\b(?:const|let|var|my|our)\s+)?[$%@]?(?P<name>\b\w+)(?:\s*,\s*\w+)?\s*:?=(?![=~>])\s*(?P<value>[^\n;]*)"
 )
@@ -64,8 +68,12 @@ def prints_environment(code: str) -> bool:
     """Whether a program's text prints the environment, or a variable of it that may hold a secret."""
     if "env" not in code.lower() and not _KEYRING.search(code) and not _FILLS.search(code):
         return False
+    piped = [match["value"] for match in _PIPED.finditer(code)]
+    if any(_tells(value) and not _NAMES_ALONE.search(value) for value in piped):
+        return True
     held = {m["name"] for m in _SETS.finditer(code) if _tells(m["value"]) and not _PRINTS.match(m["value"])}
     held |= {m["name"] or m["load"] for m in _ALIASES.finditer(code)}
+    held |= {m["name"] for m in _BROWSERS.finditer(code)}
     pairs = [m for loop in _LOOPS for m in loop.finditer(code)]
     held |= {m["name"] for m in pairs if _tells(m["value"]) or _uses(m["value"], held)}
     if _FILLS.search(code) and _PRINTS.search(code):

@@ -45,6 +45,10 @@ _CLEARS = re.compile(r"REMOVE_(UNTRACKED|IGNORED)")
 _RUN = frozenset(("reset", "clean", "checkout", "switch", "restore", "push", "stash", "rebase", "branch", "tag",
                   "update-ref", "reflog", "gc", "filter-branch", "revert", "worktree"))  # fmt: skip
 """Subcommands that a library is handed as texts: ``->command("reset", "--hard")``."""
+_EDITORS = re.compile(
+    r"\((?:vc-revert[\w-]*|magit-(?:discard|reset-hard|file-checkout|worktree-checkout|(?P<stash>stash-drop)|(?P<clean>clean)))\b"
+)
+"""What emacs has for it."""
 MOST = 20
 """Calls of one text that are followed."""
 _LONGEST = 400
@@ -53,6 +57,9 @@ _LONGEST = 400
 
 def effects(call: Call, code: str) -> Iterator[Effect]:
     """What git would do for the calls of such a library in a text; guesses."""
+    if any(name in code for name in ("(vc-", "(magit-")) and (match := _EDITORS.search(code)):
+        line = "stash drop" if match["stash"] else "clean -f -d" if match["clean"] else "checkout -- ."
+        yield from call.runner.run([*map(Field, ("git", *line.split()))], call, "git library")
     if not _LIBRARY.search(code):
         return
     for match in list(_CALL.finditer(code))[:MOST]:

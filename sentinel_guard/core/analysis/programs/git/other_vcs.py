@@ -97,6 +97,7 @@ _TABLE: dict[str, tuple[_Row, ...]] = {
     "dolt reset": (_Row(_LOST, "worktree", "force", ("--hard",)),),
     "dolt branch": (_Row(_LOST, "history", "force", ("-D",)),),
     "dolt checkout": (_Row(_LOST, "worktree", "force", ("-f", "--force", ".")),),
+    "gix clean": (_Row(_LOST, "untracked", "force"), _Row(_LOST, "ignored", "force", ("-x", "--ignored"))),
     "bfg": (_Row(_LOST, "history", "force"),),
     # git-extras: https://github.com/tj/git-extras, version 7
     **dict.fromkeys(("git-obliterate", "git-fresh-branch"), (_Row(_LOST, "history", "force"),)),
@@ -123,6 +124,8 @@ def vcs(call: Call) -> Effects:
     said |= {f"--accept={item.text}" for item in call.parsed.values("--accept")}
     if call.has("-n", "--dry-run", "--help") or (name == "hg purge" and call.has("-p", "--print")):
         return
+    if name == "gix clean" and not call.has("-e", "--execute"):
+        return  # without it, it only says what it would delete
     if name not in _TABLE and subcommand_tables.loses_by_words(call):
         yield call.effect(_LOST, "history", "force", sure=False)
     for row in _TABLE.get(name, _TABLE.get(call.command.program, ())):
@@ -185,6 +188,7 @@ OPTIONS = {
         options("-R= --repository= --cwd= | sub"),
     ),
     **dict.fromkeys(("bzr", "brz"), options("-d= --directory= -r= --revision= -m= --message= | sub")),
+    "gix": options("-r= --repository= -c= -t= | sub"),
     "cvs": options("-d= -e= -T= -z= -s= -r= -D= -j= -k= -m= | sub"),
     "jj": options("-R= --repository= -r= --revisions= -m= --message= --at-op= --config= --from= --to= -b= | sub"),
     "java": options("-jar= -cp= -classpath= | words first"),
