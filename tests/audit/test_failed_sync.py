@@ -93,6 +93,19 @@ def test_nor_after_an_append_that_failed(path, monkeypatch, named):
         assert named[-1] == (2, 2)
 
 
+def test_nor_after_the_journal_could_not_be_put_into_the_database(path, monkeypatch, named):
+    def fails(_: sqlite3.Connection) -> bool:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    with closing(SqliteStore(path)) as store:
+        store.append(Entry(1.0, "s1", "verdict"))
+        with monkeypatch.context() as disk:
+            disk.setattr(sqlite_store, "_checkpointed", fails)
+            store._checkpoint()
+        store.append(Entry(2.0, "s1", "verdict"), durable=True)
+        assert named[-1] == (2, 2)
+
+
 def test_a_reader_that_holds_the_log_back_leaves_the_head_where_it_was(path, named):
     with closing(SqliteStore(path)) as store:
         store.append(Entry(1.0, "s1", "verdict"), durable=True)

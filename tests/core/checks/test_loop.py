@@ -365,6 +365,8 @@ def test_the_intervention_is_word_for_word_and_keyed_to_the_whole_cycle():
         found = story.call("make", **RED)
     (finding,) = found
     assert finding.what == INTERVENTION
+    said = "2 calls came in turn, 6 in all, with the same outcome. This session is paused for 60 s"
+    assert finding.why == said
     assert finding.operations == {c.operation for c in story.session.calls}
     assert len(finding.operations) == 2
 
