@@ -22,6 +22,7 @@ _INSTALL = re.compile(
     rf"(?:^|[\s;&|(/])(?:{'|'.join(_INSTALLERS)})\s+(?:-\S+\s+)*"
     r"(?:install|i|ci|add|get|require|sync|update|upgrade|-S\w*|-i\w*)(?![\w-])"
 )
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=str)
 _POLLS = re.compile(r"(?i)(?<![a-z])(?:poll|wait|status)(?![a-z])")
 SLEEP_LED = re.compile(r"\s*sleep\s+\S")
 
@@ -30,7 +31,7 @@ def operation(action: Action) -> str:
     """The operation's hash: SHA-256 (hex) of canonical JSON. Two calls with the same one are the same try (R5)."""
     arguments = {name: value for name, value in action.arguments.items() if name not in COSMETIC}
     # ensure_ascii writes lone surrogates as escapes, so bytes that are not UTF-8 stay apart from each other.
-    text = json.dumps([action.tool, arguments, action.cwd], sort_keys=True, separators=(",", ":"), default=str)
+    text = _CANONICAL.encode([action.tool, arguments, action.cwd])
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
