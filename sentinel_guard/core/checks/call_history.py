@@ -22,7 +22,7 @@ def finished_calls(case: Case) -> tuple[Call, ...]:
     if case.outcome is None or case.action.parent:
         return ()
     if not case.ended:
-        calls = sorted((c for c in case.session.calls if c.outcome), key=_ENDED_AT)
+        calls = sorted([c for c in case.session.calls if c.outcome], key=_ENDED_AT)
         last = next((i for i in reversed(range(len(calls))) if calls[i].action == case.action.id), -1)
         case.ended.append(tuple(calls[: last + 1]))
     return case.ended[0]
