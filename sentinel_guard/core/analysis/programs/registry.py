@@ -112,6 +112,8 @@ PROGRAMS |= {
     for name in ("deno", "dotnet", "hub", "mix", "pdm", "hatch", "pixi")
 }
 
+PROGRAMS["dotnet"] = _also(PROGRAMS["dotnet"], task_definition_files.msbuild)
+
 VERBS = unknown_verbs.PROGRAMS | database_clients.PROGRAMS.keys()
 """Programs whose first operand may be a verb, beside those that have subcommands by their options' table."""
 

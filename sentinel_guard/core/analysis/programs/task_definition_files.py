@@ -1,4 +1,4 @@
-"""Task runners whose commands stand in a data file: Taskfile.yml, composer.json, deno.json, pyproject.toml.
+"""Task runners whose commands stand in a data file: Taskfile.yml, composer.json, Procfile, tox.ini, Snakefile.
 
 Every reader turns a file's text into the shell lines of each task; anything that is not of the documented shape is left
 out, for what the runner refuses runs nothing.
@@ -6,6 +6,7 @@ out, for what the runner refuses runs nothing.
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import tomllib
@@ -23,8 +24,19 @@ Tasks = Mapping[str, list[str]]
 _TEMPLATE = re.compile(r"\{\{.*?\}\}")
 _LOOKS = frozenset(("--dry", "--dry-run", "--list", "--list-all", "--summary", "--status", "--help"))
 """Options with which no task runs."""
+_OWN_LOOKS: dict[str, frozenset[str]] = {
+    "snakemake": frozenset(
+        ("-n", "--dry-run", "--dryrun", "--lint", "--dag", "--rulegraph", "--list", "-l", "--summary")
+    ),
+    "act": frozenset(("-l", "--list", "-n", "--dryrun", "-g", "--graph", "--validate")),
+    "tox": frozenset(("-l", "-a", "--listenvs", "--listenvs-all", "--showconfig", "--notest", "-n", "list", "config")),
+    **dict.fromkeys(("ninja", "samu"), frozenset(("-n", "-t"))),
+}
+"""The same, of one runner alone."""
 _TAKES_OPTIONS_ANYWHERE = ("task", "go-task")
 """Runners that take them behind a task's name, too; the others give them to the task."""
+LONGEST = 20_000
+"""Characters of a file that is not made by a generator."""
 DEEP = 20
 """Tasks that call tasks."""
 
@@ -123,6 +135,92 @@ def _table_lines(task: object) -> Iterator[str]:
         yield from _texts(task.get(key))
 
 
+_PROCESS = re.compile(r"(?m)^([\w-]+):[ \t]+(.+)$")
+
+
+def _procfile(text: str) -> Tasks:
+    """https://devcenter.heroku.com/articles/procfile: ``name: command``; all of them are started."""
+    return {"default": [match[2] for match in _PROCESS.finditer(text)]}
+
+
+_SECTION = re.compile(r"(?m)^\[([^\]\n]+)\][ \t]*$")
+_TOX_COMMANDS = re.compile(r"(?m)^commands(?:_pre|_post)?[ \t]*=[ \t]*(.*(?:\n[ \t]+.*)*)")
+
+
+def _tox(text: str) -> Tasks:
+    """https://tox.wiki/en/latest/config.html: ``commands`` of each environment, one a line; ``-`` keeps going."""
+    parts = _SECTION.split(text)
+    found: dict[str, list[str]] = {}
+    for name, body in zip(parts[1::2], parts[2::2], strict=True):
+        lines = "\n".join(_TOX_COMMANDS.findall(body)).splitlines()
+        given = [re.sub(r"\{[^{}]*\}", "${TASK}", line.strip().lstrip("- ")) for line in lines if line.strip()]
+        found["default" if name == "testenv" else name.removeprefix("testenv:")] = given
+    return found
+
+
+_NINJA = re.compile(r"(?m)^[ \t]+command[ \t]*=[ \t]*(.*(?:\$\n.*)*)")
+
+
+def _ninja(text: str) -> Tasks:
+    """https://ninja-build.org/manual.html: the command of each rule, ``$$`` for a dollar."""
+    lines = [match.replace("$\n", " ") for match in _NINJA.findall(text)] if len(text) <= LONGEST else []
+    return {"default": [re.sub(r"\$(\$|\w+)", lambda m: "$" if m[1] == "$" else "${TASK}", line) for line in lines]}
+
+
+_RULE = re.compile(r"(?m)^(?:rule|checkpoint)[ \t]+(\w+)[ \t]*:")
+_TEXT = r"(?:\"\"\"(?P<a>.*?)\"\"\"|'{3}(?P<b>.*?)'{3}|\"(?P<c>(?:[^\"\\\n]|\\.)*)\"|'(?P<d>(?:[^'\\\n]|\\.)*)')"
+_SHELL = re.compile(rf"\bshell[ \t]*[:(]\s*[rf]?{_TEXT}", re.DOTALL)
+_LOCAL = re.compile(
+    rf"\blocal(?:_resource)?\(\s*(?:['\"][\w-]*['\"]\s*,\s*)?(?:(?:serve_)?cmd\s*=\s*)?{_TEXT}", re.DOTALL
+)
+
+
+def _strings(pattern: re.Pattern[str], text: str) -> list[str]:
+    found = [next(filter(None, match.group("a", "b", "c", "d")), "") for match in pattern.finditer(text)]
+    return [re.sub(r"\{[\w.\[\]]*\}", "${TASK}", line).strip() for line in found]
+
+
+def _snakefile(text: str) -> Tasks:
+    """https://snakemake.readthedocs.io: ``shell`` of each rule, ``{output}`` filled in; none named: all."""
+    parts = _RULE.split(text)
+    rules = {name: _strings(_SHELL, body) for name, body in zip(parts[1::2], parts[2::2], strict=True)}
+    return {**rules, "default": [line for lines in rules.values() for line in lines]}
+
+
+def _tiltfile(text: str) -> Tasks:
+    """https://docs.tilt.dev/api.html: ``local``, ``local_resource``; the file runs whole."""
+    return {"default": _strings(_LOCAL, text)}
+
+
+_TARGET = re.compile(r"<Target\s[^>]*?Name=\"([\w.-]+)\"([^>]*)>(.*?)</Target>", re.DOTALL)
+_DEED = re.compile(r"<(Exec|RemoveDir|Delete)\s[^>]*?(?:Command|Directories|Files)=\"([^\"]*)\"")
+
+
+def _msbuild(text: str) -> Tasks:
+    """https://learn.microsoft.com/visualstudio/msbuild/msbuild-targets: ``Exec``, ``RemoveDir``, ``Delete``."""
+    found: dict[str, list[str]] = {"default": []}
+    for name, rest, body in _TARGET.findall(text):
+        lines = []
+        for deed, value in _DEED.findall(body):
+            told = re.sub(r"\$\(([\w.]+)\)", r"${\1}", html.unescape(value)).replace("\\", "/")
+            lines.append(told if deed == "Exec" else f"rm -rf {told.replace(';', ' ')}")
+        found[name] = lines
+        found["default"] += lines if "Before" in rest or "After" in rest or name == "Build" else []
+    return found
+
+
+_RUN_BLOCK = re.compile(
+    r"(?m)^([ \t]*)(?:-[ \t]+)?run:[ \t]*(?:[|>][-+]?[ \t]*\n((?:\1[ \t]+.*\n?|[ \t]*\n)+)|([^|>\n].*))"
+)
+
+
+def _workflow(text: str) -> Tasks:
+    """https://docs.github.com/actions: ``run`` of every step, as act starts them on this machine."""
+    return {
+        "default": [re.sub(r"\$\{\{.*?\}\}", "${TASK}", block or line) for _, block, line in _RUN_BLOCK.findall(text)]
+    }
+
+
 def _mapping(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
@@ -149,7 +247,20 @@ class _Runner(NamedTuple):
     """All of the file counts, whatever is named."""
 
 
+_TARGETS = ("-t:", "-target:", "/t:", "/target:", "--target:")
+_PROCFILE = _Runner(("Procfile", "Procfile.dev"), _procfile, ("start", "s"), every=True)
 _RUNNERS = {
+    **dict.fromkeys(("foreman", "honcho", "overmind", "hivemind", "goreman"), _PROCFILE),
+    "tox": _Runner(("tox.ini",), _tox),
+    **dict.fromkeys(("ninja", "samu"), _Runner(("build.ninja",), _ninja, every=True)),
+    "snakemake": _Runner(("Snakefile", "workflow/Snakefile"), _snakefile),
+    "tilt": _Runner(("Tiltfile",), _tiltfile, ("up", "ci"), every=True),
+    **dict.fromkeys(("msbuild", "xbuild"), _Runner((), _msbuild)),
+    "act": _Runner(
+        (".github/workflows/release.yml", ".github/workflows/release.yaml", ".github/workflows/ci.yml"),
+        _workflow,
+        every=True,
+    ),
     "task": _Runner(("Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml", "Taskfile.dist.yml"), _taskfile),
     "go-task": _Runner(
         ("Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml", "Taskfile.dist.yml"), _taskfile
@@ -170,9 +281,11 @@ def run(call: Call) -> Iterator[Effect]:
     runner = _RUNNERS[call.command.program]
     words = [item.text for item in call.fields[1:]]
     named = next((n for n, word in enumerate(words) if word[:1] != "-" and word not in runner.verbs), len(words))
+    if not _OWN_LOOKS.get(call.command.program, frozenset()).isdisjoint(words):
+        return
     if not _LOOKS.isdisjoint(words if call.command.program in _TAKES_OPTIONS_ANYWHERE else words[:named]):
         return
-    names = [item.text for item in call.operands if "=" not in item.text]
+    names = _named(call)
     verb = call.command.subcommand or (names.pop(0) if names and runner.verbs else "")
     folder = call.parsed.value("-d", "--dir", "-C", "--directory", "--working-dir")
     cwd = call.locate(folder) if folder is not None and folder.known else call.cwd
@@ -190,9 +303,35 @@ def run(call: Call) -> Iterator[Effect]:
             yield from call.runner.script(line, call, f"{call.command.program} {name}", cwd=cwd, file=not typed)
 
 
+def _named(call: Call) -> list[str]:
+    """The tasks that a call names: its operands, tox's environments, the targets of MSBuild."""
+    if call.command.program == "tox":
+        return [name for item in call.parsed.values("-e") for name in item.text.split(",")]
+    targets = [item.text.partition(":")[2] for item in call.fields[1:] if item.text.startswith(_TARGETS)]
+    plain = [item.text for item in call.operands if "=" not in item.text and not item.text.endswith(_PROJECTS)]
+    return [name for target in targets for name in target.split(";")] or plain
+
+
+def msbuild(call: Call) -> Iterator[Effect]:
+    """``dotnet build X.proj -t:NAME``: the tasks of the project's file."""
+    words = [item.text for item in call.fields[1:]]
+    if call.command.program == "dotnet" and words[:1] not in (["build"], ["msbuild"], ["publish"], ["test"], ["run"]):
+        return
+    for item in call.fields[1:]:
+        text = call.script_text(call.locate(item)) if item.known and item.text.endswith(_PROJECTS) else None
+        tasks = _msbuild(text) if text else {}
+        names = [name for name in _named(call) if name in tasks] or ["default"]
+        for line in (line for name in names for line in tasks.get(name, ())):
+            folder = paths.parent(call.locate(item))
+            yield from call.runner.script(line, call, f"{call.command.program} {names[0]}", cwd=folder, file=True)
+
+
+_PROJECTS = (".proj", ".csproj", ".fsproj", ".vbproj", ".targets", ".sln")
+
+
 def _file(call: Call, runner: _Runner, cwd: str) -> tuple[str, bool]:
     """The text of the runner's file, and whether this very text wrote it; empty where there is none."""
-    given = call.parsed.value("-t", "--taskfile", "-c", "--config")
+    given = call.parsed.value("-t", "--taskfile", "-c", "--config", *_FILE_OPTIONS.get(call.command.program, ()))
     names = [given] if given is not None and given.known else [Field(name) for name in runner.files]
     for name in names:
         path = paths.locate(name.text, cwd, call.world)
@@ -218,7 +357,26 @@ def _lines(tasks: Tasks, name: str, left: int) -> Iterator[str]:
             yield line.removeprefix("@")
 
 
+_FILE_OPTIONS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("foreman", "honcho", "overmind", "hivemind", "goreman"), ("-f", "--procfile")),
+    **dict.fromkeys(("ninja", "samu", "tilt"), ("-f", "--file")),
+    "snakemake": ("-s", "--snakefile"), "act": ("-W", "--workflows"),
+}  # fmt: skip
 OPTIONS = {
+    **dict.fromkeys(
+        ("foreman", "honcho", "overmind", "hivemind", "goreman"),
+        options("-f= --procfile= -e= --env= -d= -p= --port= -m= | sub"),
+    ),
+    "tox": options("-e= -c= --conf= --workdir= -p= -x= --override="),
+    **dict.fromkeys(("ninja", "samu"), options("-f= -C= -j= -k= -l= -d= -w=")),
+    "snakemake": options(
+        "-s= --snakefile= -c= --cores= -j= --jobs= -d= --directory= --profile= --configfile= --config="
+    ),
+    "tilt": options("-f= --file= --context= --namespace= --port= --host= | sub"),
+    "act": options(
+        "-W= --workflows= -j= --job= -P= --platform= -s= --secret= --secret-file= -e= --eventpath= --env= "
+        "--env-file= -C= --directory= --container-architecture="
+    ),
     **dict.fromkeys(("pre-commit", "lefthook"), options("-c= --config=")),
     "task": options("-d= --dir= -t= --taskfile= -o= --output= -C= --concurrency= -I= --interval="),
     "composer": options("-d= --working-dir= | sub"),
@@ -227,5 +385,8 @@ OPTIONS = {
 }
 OPTIONS["go-task"] = OPTIONS["task"]
 
-PROGRAMS: dict[str, Callable[[Call], Iterable[Effect]]] = dict.fromkeys(_RUNNERS.keys() - {"deno"}, run)
+PROGRAMS: dict[str, Callable[[Call], Iterable[Effect]]] = {
+    **dict.fromkeys(_RUNNERS.keys() - {"deno"}, run),
+    **dict.fromkeys(("msbuild", "xbuild"), msbuild),
+}
 """deno has other verbs, too: registry.py comes here for ``deno task`` only."""

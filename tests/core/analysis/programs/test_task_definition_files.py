@@ -114,3 +114,34 @@ BROKEN = [
 @pytest.mark.parametrize(("command", "files"), [pytest.param(c, f, id=why) for c, f, why in BROKEN])
 def test_what_the_runner_cannot_read_runs_nothing(command, files):
     assert told(effects_of(command, repository(files)), Kind.DELETE, Kind.OPAQUE) == []
+
+
+SNAKEFILE = "rule all:\n    input: 'a'\nrule wipe:\n    shell:\n        'rm -f .env'\n"
+TOX = "[tox]\nenvlist = py\n[testenv]\ncommands = pytest\n[testenv:clean]\ncommands =\n    - rm -f .env\n"
+MSBUILD = '<Project><Target Name="Nuke"><Delete Files=".env"/></Target><Target Name="B"><Exec Command="ls"/></Target>'
+WORKFLOW = (
+    "jobs:\n  a:\n    steps:\n      - run: ls\n      - name: x\n        run: |\n          ls\n          rm -f .env\n"
+)
+FILES = [
+    ("foreman start", {"Procfile": "web: ls\nx: rm -f .env\n"}, True, "every process is started"),
+    ("overmind start -f P", {"P": "x: rm -f .env\n"}, True, "a file by an option"),
+    ("foreman run ls", {"Procfile": "x: rm -f .env\n"}, False, "a command in its environment"),
+    ("tox -e py,clean", {"tox.ini": TOX}, True, "one of two environments"),
+    ("tox", {"tox.ini": TOX}, False, "an environment that nobody named"),
+    ("tox -l", {"tox.ini": TOX}, False, "a list of them"),
+    ("ninja", {"build.ninja": "rule r\n  command = rm -f .env\nbuild all: r\n"}, True, "the command of a rule"),
+    ("ninja -t targets", {"build.ninja": "rule r\n  command = rm -f .env\n"}, False, "a look at them"),
+    ("snakemake -j1 wipe", {"Snakefile": SNAKEFILE}, True, "a rule by its name"),
+    ("snakemake -n wipe", {"Snakefile": SNAKEFILE}, False, "only tried"),
+    ("tilt up", {"Tiltfile": "local_resource('x', cmd='rm -f .env')\n"}, True, "a command of this machine"),
+    ("tilt down", {"Tiltfile": "local('rm -f .env')\n"}, False, "another verb"),
+    ("dotnet build x.proj -t:Nuke", {"x.proj": MSBUILD}, True, "a target"),
+    ("dotnet build x.proj -t:B", {"x.proj": MSBUILD}, False, "another one"),
+    ("act push", {".github/workflows/ci.yml": WORKFLOW}, True, "a step of many lines"),
+    ("act -l", {".github/workflows/ci.yml": WORKFLOW}, False, "a list of jobs"),
+]
+
+
+@pytest.mark.parametrize(("command", "files", "deletes"), [pytest.param(*row[:3], id=row[3]) for row in FILES])
+def test_files_of_other_runners(command, files, deletes):
+    assert bool(told(effects_of(command, repository(files)), Kind.DELETE)) == deletes
