@@ -29,6 +29,7 @@ MIX = {
     "config/dev.exs": 'config :shop, Shop.Repo, username: "x", password: "x", hostname: "localhost", database: "shop"\n'
 }
 SQLITE = {"config/database.yml": "development:\n  adapter: sqlite3\n  database: db/development.sqlite3\n"}
+SCRIPT = '{"scripts": {"reset": "%s"}}'
 PRISMA = {
     "prisma/schema.prisma": 'datasource db {\n provider = "postgresql"\n url = env("DATABASE_URL")\n}\n',
     ".env": 'DATABASE_URL="postgresql://dev:dev@localhost:5466/shop_dev?schema=public"\n',
@@ -91,6 +92,18 @@ ROWS = [
      {**PRISMA, "prisma/schema.prisma": 'url = env("DATABASE_URL")\ndirectUrl = env("DIRECT_URL")\n'}, ASK,
      "a second address"),
     ("npx prisma migrate reset --force --schema x.prisma", PRISMA, ASK, "by an option"),
+    ("npm run reset", {**PRISMA, "package.json": SCRIPT % "prisma migrate reset --force"}, ALLOW, "a package's script"),
+    ("pnpm reset", {**PRISMA, "package.json": SCRIPT % "npx prisma migrate reset --force"}, ALLOW, "by another one"),
+    ("npm run reset", {**PRISMA, "package.json": SCRIPT % "dotenv -e .env.remote -- prisma migrate reset --force"}, ASK,
+     "which loads another file"),
+    ("npm run reset",
+     {**PRISMA, "package.json": SCRIPT % "DATABASE_URL=postgres://db.acme.io/shop prisma migrate reset --force"}, ASK,
+     "or sets a variable"),
+    ("npm run reset", {**PRISMA, "package.json": SCRIPT % ". ./x.sh; prisma migrate reset --force"}, ASK,
+     "or reads a file"),
+    ("npm run reset", {**PRISMA, "package.json": SCRIPT % "sh x.sh", "x.sh": "prisma migrate reset --force"}, ASK,
+     "or starts one"),
+    ("make reset", {**PRISMA, "Makefile": "reset:\n\tnpx prisma migrate reset --force\n"}, ASK, "make has variables"),
     ("dotenv -e .env.remote -- prisma migrate reset --force", PRISMA, ASK, "a wrapper loads another file"),
     ("DATABASE_URL=$X npx prisma migrate reset --force", PRISMA, ASK, "a variable that is not known goes first"),
     ("php artisan migrate:fresh --seed", LARAVEL, ALLOW, "by the .env that Laravel loads"),

@@ -25,6 +25,8 @@ _OTHERS = re.compile(
 """Names of variables that may say another database."""
 _LOADERS = (".envrc", "mise.toml", ".mise.toml")
 """Files by which a shell, or a tool, sets variables."""
+_PACKAGE_SCRIPT = re.compile(r"(?:npm|pnpm|yarn|bun) run \S+")
+"""A line of package.json, which is data: it sets no variable but in the line itself."""
 _BY_DOTENV = {"prisma": dotenv_databases.prisma, "artisan": dotenv_databases.laravel}
 _EXAMPLES = (".example", ".sample", ".template", ".dist")
 _WRAPPERS = frozenset(("npx", "bundle", "yarn", "pnpm", "bunx", "time", "nice", "command"))
@@ -46,8 +48,10 @@ _REPO_NAME = re.compile(r"\bdatabase:\s*\"([^\"#]*)")
 
 def is_meant(call: Call, program: str, words: Sequence[str]) -> bool:
     """Whether a task is about the project's own development database, on this machine."""
-    known = call.here and not call.files and all(item.known for item in call.fields)
-    if not (known and _WRAPPERS.issuperset(call.command.via) and task_words.are_plain(program, words)):
+    by_script = call.files == 1 and any(map(_PACKAGE_SCRIPT.fullmatch, call.command.via))
+    known = call.here and (by_script or not call.files) and all(item.known for item in call.fields)
+    via = [name for name in call.command.via if not (by_script and _PACKAGE_SCRIPT.fullmatch(name))]
+    if not (known and _WRAPPERS.issuperset(via) and task_words.are_plain(program, words)):
         return False
     given = [word for word in _values(words) if "://" in word]
     if not _environment_is_plain(call, program, given):
