@@ -85,13 +85,32 @@ def begin_text(scope: Scope, text: str, via: str, *, file: bool) -> None:
 
 def told(node: Node, scope: Scope) -> bool | None:
     """Whether a condition holds, in a script whose tests decide; None where that is not known."""
-    if scope.options.get(DECIDES) is not True or not is_plain(node):
+    if scope.options.get(DECIDES) is not True:
         return None
+    if not is_plain(node):
+        return _as_command(node, scope)
     names = {name for test, _ in (*_tests(node, True), *_tests(node, False)) for name in variables_in(test)}
     if not RUNTIME.isdisjoint(names) or any(scope.attributes.get(name, "r") != "r" for name in names):
         return None
     found = [so for so in (True, False) if surely(node, scope, holds=so)]
     return found[0] if len(found) == 1 else None
+
+
+def _as_command(node: Node, scope: Scope) -> bool | None:
+    """Of a variable that is run as a command: ``if $DRY_RUN``, where it holds ``true`` or ``false``."""
+    while isinstance(node, List) and len(node.items) == 1 and node.items[0][1] != "&":
+        node = node.items[0][0]
+    if type(node) is not Simple or node.assignments or node.redirects or len(node.words) != 1:
+        return None
+    names, word = NAMES.findall(node.words[0].source), node.words[0]
+    if _only(word) != "".join(names) or not RUNTIME.isdisjoint(names) or any(map(scope.attributes.get, names)):
+        return None
+    found = expand_one(word, scope.copy())
+    known = bool(names) and found.tells and found.text in _CONSTANTS and is_builtin(found.text, scope)
+    return found.text == "true" if known else None
+
+
+_CONSTANTS = ("true", "false")
 
 
 def surely(condition: Node, scope: Scope, *, holds: bool) -> bool:

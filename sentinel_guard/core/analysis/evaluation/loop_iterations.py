@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import posixpath
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -315,9 +316,23 @@ def _holds(node: Loop, test: tuple[Part, ...], scope: Scope) -> bool | None:
         holds = None if found is None else found != "0"
     else:
         items = node.condition.items if node.condition is not None else ()
-        asks = len(items) == 1 and variables_in(items[0][0])  # a constant says nothing of how many rounds there are
+        # A constant says nothing of how many rounds there are.
+        asks = len(items) == 1 and (variables_in(items[0][0]) or (scope.options.get(DECIDES) and _asks_arguments(node)))
         holds = truth(items[0][0], scope) if asks else None
     return holds if holds is None or node.kind == "while" else not holds
+
+
+def _asks_arguments(node: Loop) -> bool:
+    """``while [ $# -gt 0 ]``, ``while [[ -n ${1:-} ]]``."""
+    words = (
+        word
+        for command in (node.condition.items if node.condition else ())
+        for word in getattr(command[0], "words", ())
+    )
+    return any(_ARGUMENT.search(word.source) for word in words)
+
+
+_ARGUMENT = re.compile(r"\$\{?[#1]")
 
 
 def _is_read(command: Simple) -> bool:

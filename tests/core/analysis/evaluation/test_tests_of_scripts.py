@@ -23,6 +23,10 @@ LEFT_OUT = [
     ('run() { if [ "$D" = 1 ]; then echo "+ $*"; else "$@"; fi; }\nrun p', "a function that hands on"),
     ('DRY=\nfor x in "$@"; do [ "$x" = a ] && DRY=1; done\n[ -n "$DRY" ] || p', "a loop over its arguments"),
     ("if [[ ${1:-} != a ]]; then p; fi", "an argument"),
+    ("D=true; if $D; then q; else p; fi", "a variable that is run"),
+    ('D=false; "$D" && p; ${D} || q', "in a list"),
+    ('while [ $# -gt 0 ]; do case "$1" in a) D=3 ;; *) p ;; esac; shift; done; [ "$D" = 3 ] || p', "its arguments"),
+    ('while [[ -n "${1:-}" ]]; do [ "$1" = a ] || p; shift; done', "in another form"),
     ('X=2; [ "$X" = 2 ] && X=3; [ "$X" = 3 ] || p', "what a branch sets"),
 ]
 SEEN = [
@@ -53,6 +57,11 @@ SEEN = [
     ('x | while read -r D; do [ "$D" = 1 ] || p; done', CALL, "lines of a program"),
     ('c && D=2; [ "$D" = 1 ] || p', CALL, "what may be set"),
     ('if c; then D=2; fi; [ "$D" = 1 ] || p', CALL, "in a branch"),
+    ("D=true; true() { false; }; $D || p", CALL, "another command of that name"),
+    ("D=$(c); $D || p", CALL, "what a program says"),
+    ('while [ $# -gt 0 ]; do [ "$1" = a ] || p; shift; done', 'bash s.sh a "$(c)"', "an argument that nobody knows"),
+    ('while [ $# -gt 0 ]; do [ "$1" = a ] || p; shift; done', "bash s.sh a b", "the second one"),
+    ('while [ $# -gt 0 ]; do [ "$1" = a ] && break; p; shift; done', "bash s.sh b", "a loop that is left"),
     ('[ "$D" = 1 ] && c || p', CALL, "what may fail behind it"),
     ('trap \'[ "$D" = 1 ] || p\' EXIT; D=2; c || exit; D=1', CALL, "a trap that may come before"),
     ('set -e; trap \'[ "$D" = 1 ] || p\' EXIT; D=2; c; D=1', CALL, "the same, where what fails ends it"),
