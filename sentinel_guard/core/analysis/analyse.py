@@ -1,7 +1,8 @@
 """Predicts the effects of an agent's action without running it. The only entry point: ``analyse(action, world)``.
 
 Every simple command gives one ``EXECUTE`` with its ``Command``, plus the effects of its program, in the order in which
-they would happen; conditional commands count as if they ran. The words, for those who write rules:
+they would happen; conditional commands count as if they ran, but for what a script's own tests leave out
+(``evaluation/conditions.py``). The words, for those who write rules:
 
 ===================  =================================================================================================
 EXECUTE program      how: forkbomb | typed (its commands are what the agent types on a terminal later), else none
