@@ -30,6 +30,7 @@ from tests.support.time_limits import limit
 def test_50_pushed_commits_are_foretold(clean, tmp_path):
     clean.git("init", "-q", "--bare", str(tmp_path / "remote.git"))
     clean.git("remote", "add", "origin", str(tmp_path / "remote.git"))
+    clean.git("push", "-q", "origin", "main:stays")
     baseline = taken(clean)
     agents.edits_and_commits(clean)
     clean.git("push", "-q", "origin", "main")
