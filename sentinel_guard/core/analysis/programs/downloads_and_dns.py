@@ -287,8 +287,9 @@ def downloader(call: Call) -> Effects:
     parsed = call.parsed
     for item in parsed.values("-i", "--input-file", "-a", "--batch-file"):
         yield from call.read(item)
+    how = _unknown(call)
     for item in call.operands:
-        yield from _address(call, item, _unknown(call))
+        yield from _address(call, item, how)
     folder, name = parsed.value("-d", "--dir", "-P"), parsed.value("-o", "--out", "--output", "-O")
     if call.command.program == "lwp-download":
         name = call.operands[1] if call.operands[1:] else None
