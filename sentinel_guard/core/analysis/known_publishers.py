@@ -107,6 +107,28 @@ OF_TOOLS = {
                                "PatrickF1", "jethrokuan", "junegunn", "Aloxaf"))),
 }  # fmt: skip
 """Whose repositories pass, by the tool that is given their names."""
+_INSTALLERS = re.compile(
+    r"https://(?:(?:[\w-]+\.)*(?:sh\.rustup\.rs|rust-lang\.org|astral\.sh|python-poetry\.org|pdm-project\.org|bun\.sh|bun\.com"
+    r"|deno\.land|deno\.com|pnpm\.io|sdkman\.io|nixos\.org|determinate\.systems|mise\.run|jdx\.dev|helm\.sh|docker\.com|k3s\.io"
+    r"|starship\.rs|volta\.sh|fnm\.vercel\.app|nodesource\.com|yarnpkg\.com|pypa\.io|getcomposer\.org|rvm\.io|just\.systems"
+    r"|taskfile\.dev|nexte\.st|dot\.net|pixi\.sh|prefix\.dev|jetpack\.io|jetify\.com|claude\.ai|ollama\.com|fly\.io|pulumi\.com"
+    r"|dagger\.io|opentofu\.org|brew\.sh|google\.com|googleapis\.com|microsoft\.com|hashicorp\.com|duckdb\.org|k6\.io)/"
+    r"|raw\.githubusercontent\.com/(?P<owner>[\w.-]+)/|github\.com/(?P<releases>[\w.-]+)/)"
+)
+_INSTALLER_OWNERS = GO_OWNERS | {owner.lower() for owner in TAPS} | frozenset(
+    ("nvm-sh", "homebrew", "helm", "pyenv", "asdf-vm", "rbenv", "junegunn", "ohmyzsh", "rust-lang", "nodenv",
+     "jesseduffield", "aquasecurity", "anchore", "tilt-dev", "rancher", "k3d-io", "kubernetes-sigs", "containerbase",
+     "direnv", "cargo-bins")
+)  # fmt: skip
+
+
+def is_installer(address: str) -> bool:
+    """Whether a script of installation lies where many projects take theirs from."""
+    match = _INSTALLERS.match(address)
+    owner = match and (match["owner"] or match["releases"])
+    return match is not None and (not owner or owner.lower() in _INSTALLER_OWNERS)
+
+
 GO_HOSTS = re.compile(
     r"(?:[\w-]+\.)*(?:golang\.org|go\.dev|k8s\.io|uber\.org|honnef\.co|mvdan\.cc|gotest\.tools|modernc\.org|gopkg\.in"
     r"|cuelang\.org|entgo\.io|goa\.design|gorm\.io|gvisor\.dev|rsc\.io|gioui\.org|fyne\.io|filippo\.io|tinygo\.org"

@@ -17,6 +17,7 @@ from sentinel_guard.core.analysis.languages.one_liners.one_liner_effects import 
 from sentinel_guard.core.analysis.languages.python.python_effects import python
 from sentinel_guard.core.analysis.languages.unparsed_languages import code_effects
 from sentinel_guard.core.analysis.programs.files import file_commands
+from sentinel_guard.core.analysis.programs.files.fetched_files import piped_downloads
 from sentinel_guard.core.model import Effect, Kind
 
 MAX_LOADED = 8
@@ -103,6 +104,8 @@ def _effects(call: Call) -> Iterator[Effect]:
         text = call.world.read(path)
         language = _language(call, row, path)
         if language and text and UNKNOWN not in text:
+            if program in _TASKS or program == "cargo":
+                yield from piped_downloads(call, text)
             found = run(call, text, language)
             yield from found if program in _TASKS else lenient(found)
 

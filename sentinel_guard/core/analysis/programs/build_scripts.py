@@ -1,4 +1,4 @@
-"""Build scripts (Makefile, package.json, justfile): what ``make clean``, ``npm run wipe``, ``just x`` would run."""
+"""Build scripts (Makefile, package.json): what ``make clean``, ``npm run wipe`` would run."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, 
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import make_conditionals
 from sentinel_guard.core.analysis.programs.files import edited_file_content
+from sentinel_guard.core.analysis.programs.files.fetched_files import piped_downloads
 from sentinel_guard.core.analysis.programs.package_publishing import registry
 from sentinel_guard.core.model import Effect
 
@@ -21,9 +22,6 @@ Effects = Iterable[Effect]
 _MAKE_RULE = re.compile(r"([^\s:=#][^:=#]*?)\s*::?(?!=)\s*([^=;]*?)\s*(?:;(.*))?$")
 _MAKE_SET = re.compile(r"(?:export\s+|override\s+)?([A-Za-z_][\w.]*)\s*(\+|\?|:{1,3}|!)?=\s*(.*)$")
 _MAKE_USE = re.compile(r"\$(?:\$|\((\w[\w.]*)\)|\{(\w[\w.]*)\}|(\w|@|<|\^))")
-_JUST_RULE = re.compile(r"@?([A-Za-z_][\w-]*)((?:\s+[^:=]+?)?)\s*:(?!=)\s*(.*)$")
-_JUST_VALUE = re.compile(r"\{\{.*?\}\}")
-"""What just fills in: nobody knows here what it is."""
 _INSTALLS = ("install", "i", "ci", "add", "in", "isntall")
 _UNMODELLED = frozenset(
     (
@@ -68,11 +66,11 @@ def makefile(text: str, cwd: str, given: Mapping[str, str], inherited: make_cond
             made.variables[name] = f"{old} {value}".strip() if how == "+" else (old or value if how == "?" else value)
         elif match := _MAKE_RULE.match(line):
             current = match[1].split()
-            _add_rule(made, current, match[2].split(), match[3])
+            add_rule(made, current, match[2].split(), match[3])
     return made
 
 
-def _add_rule(made: Makefile, names: list[str], needs: list[str], recipe: str | None) -> None:
+def add_rule(made: Makefile, names: list[str], needs: list[str], recipe: str | None) -> None:
     for name in names:
         made.needs.setdefault(name, []).extend(n for n in needs if n != "|")
         made.recipes.setdefault(name, []).extend([recipe] if recipe else [])
@@ -202,6 +200,7 @@ def make(call: Call) -> Effects:
         yield from call.runner.script(line, call, "make", cwd=cwd, file=not typed)
     for target in targets:
         for line in recipe(made, target, forced=dry):
+            yield from piped_downloads(call, line)
             yield from call.runner.script(line, call, f"make {target}", cwd=cwd, file=not typed)
 
 
@@ -315,6 +314,7 @@ def _steps(call: Call, name: str, rest: Sequence[Field], cwd: str) -> Effects:
         if text := scripts.get(step):
             if text.startswith(UNKNOWN):
                 yield call.opaque(f"the script {step} as it was changed here", "code")
+            yield from piped_downloads(call, text)
             more = " ".join(_quoted(item) for item in rest) if step == name else ""
             yield from call.runner.script(
                 f"{text} {more}", call, f"{call.command.program} run {name}", cwd=cwd, file=True
@@ -349,8 +349,20 @@ def _quoted(item: Field) -> str:
     return "'" + item.text.replace("'", "'\\''") + "'"
 
 
+_JUST_RULE = re.compile(r"@?([A-Za-z_][\w-]*)((?:\s+[^:=]+?)?)\s*:(?!=)\s*(.*)$")
+_JUST_VALUE = re.compile(r"\{\{.*?\}\}")
+"""What just fills in: nobody knows here what it is."""
+_JUST_LOOKS = (
+    "-n --dry-run -s --show -l --list --summary --dump --evaluate --variables --groups --fmt --init -h --help -V "
+    "--version --completions --usage --man --changelog"
+).split()
+"""Options with which no recipe runs (https://just.systems/man/en/)."""
+
+
 def just(call: Call) -> Effects:
     """The recipe of a justfile: indented lines below ``name:``, prerequisites first."""
+    if call.has(*_JUST_LOOKS):
+        return
     given = call.parsed.value("-f", "--justfile")
     names = [given.text] if given is not None and given.known else ["justfile", "Justfile", ".justfile"]
     found = next(
@@ -368,16 +380,17 @@ def just(call: Call) -> Effects:
             made.recipes[current[0]].append(_JUST_VALUE.sub('"$just_value"', line.strip().lstrip("@-")))
         elif match := _JUST_RULE.match(line):
             current = [match[1]]
-            _add_rule(made, current, match[3].replace("&&", " ").split(), None)
+            add_rule(made, current, match[3].replace("&&", " ").split(), None)
     for line in recipe(made, call.operands[0].text if call.operands else made.first):
+        yield from piped_downloads(call, line)
         yield from call.runner.script(line, call, "just", file=found not in call.world.made())
 
 
 OPTIONS = {
+    "just": options("-f= --justfile= -d= --working-directory= --set= --shell="),
     "make": options(
         "-C= --directory= -f= --file= --makefile= --eval= -E= -j= --jobs= -I= --include-dir= -o= -W= -l= --output-sync="
     ),
-    "just": options("-f= --justfile= -d= --working-directory= --set= --shell="),
 }
 OPTIONS["gmake"] = OPTIONS["make"]
 

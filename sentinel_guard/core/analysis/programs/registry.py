@@ -26,11 +26,19 @@ from sentinel_guard.core.analysis.programs.cloud import (
     cloud_clis,
     containers,
     deployment_tools,
+    host_mounts,
     other_service_clis,
     remote_commands,
 )
 from sentinel_guard.core.analysis.programs.databases import database_clients
-from sentinel_guard.core.analysis.programs.files import chosen_files, cmake_commands, fd, file_commands, find
+from sentinel_guard.core.analysis.programs.files import (
+    chosen_files,
+    cmake_commands,
+    fd,
+    file_commands,
+    find,
+    project_files,
+)
 from sentinel_guard.core.analysis.programs.git import git_command, git_options, other_vcs
 from sentinel_guard.core.analysis.programs.system import processes_and_scheduled_jobs
 from sentinel_guard.core.model import Effect, Kind
@@ -93,7 +101,7 @@ PROGRAMS: dict[str, Program] = {
 }
 PROGRAMS |= {
     name: _also(PROGRAMS[name], row) if name in PROGRAMS else row
-    for rows in (compilers_and_runtimes.PROGRAMS, install_folders.PROGRAMS)
+    for rows in (compilers_and_runtimes.PROGRAMS, install_folders.PROGRAMS, project_files.PROGRAMS)
     for name, row in rows.items()
 }
 _BOTH = other_service_clis.TABLES.keys() & package_publishing.PROGRAMS.keys()
@@ -113,6 +121,9 @@ PROGRAMS |= {
 }
 
 PROGRAMS["dotnet"] = _also(PROGRAMS["dotnet"], task_definition_files.msbuild)
+PROGRAMS |= {
+    name: _also(PROGRAMS[name], row) if name in PROGRAMS else row for name, row in host_mounts.PROGRAMS.items()
+}
 
 VERBS = unknown_verbs.PROGRAMS | database_clients.PROGRAMS.keys()
 """Programs whose first operand may be a verb, beside those that have subcommands by their options' table."""

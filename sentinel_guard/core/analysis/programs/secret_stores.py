@@ -24,7 +24,8 @@ _HELP = "** --help|-h"
 _KUBECTL_SECRETS = "get secret|secrets|secret/*|secrets/*"
 _KUBECTL = table(
     shows=f"{_KUBECTL_SECRETS} -o|--output=*json*, {_KUBECTL_SECRETS} -o|--output=*yaml*, "
-    f"{_KUBECTL_SECRETS} -o|--output=*template*, {_KUBECTL_SECRETS} -o|--output=custom-columns*, "
+    f"{_KUBECTL_SECRETS} -o|--output=*template*, {_KUBECTL_SECRETS} -o|--output=custom-columns*.data*, "
+    f"{_KUBECTL_SECRETS} -o|--output=custom-columns-file*, "
     "config view --raw, create token, view-secret, extract secret*, whoami -t|--show-token, serviceaccounts get-token",
     lists="set env --list",
 )

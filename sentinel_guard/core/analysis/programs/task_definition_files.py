@@ -16,6 +16,7 @@ from typing import NamedTuple
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.programs.files.fetched_files import piped_downloads
 from sentinel_guard.core.model import Effect
 
 Tasks = Mapping[str, list[str]]
@@ -300,6 +301,7 @@ def run(call: Call) -> Iterator[Effect]:
             return
     for name in (names or ["default"]) if not runner.every else ["default"]:
         for line in _lines(tasks, name, DEEP):
+            yield from piped_downloads(call, line)
             yield from call.runner.script(line, call, f"{call.command.program} {name}", cwd=cwd, file=not typed)
 
 

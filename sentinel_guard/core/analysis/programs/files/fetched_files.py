@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from sentinel_guard.core.analysis import known_publishers, network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.programs.files.code_runners import CODE_RUNNERS, given
+from sentinel_guard.core.model import Effect
 
 _CODE_FILES = re.compile(
     r".*\.(?:jar|war|wasm|wat|ipynb|dll|exe|phar|pyz?|pex|whl|tgz|tar\.(?:gz|xz|bz2|zst)|gem|crate|deb|rpm|nupkg|vsix|pkg|msi|apk|flatpak|snap|run"
@@ -141,6 +142,28 @@ FILE_RUNNERS = frozenset(
 _MOST = 60
 """Words of a call that are looked at."""
 _DOWNLOAD = re.compile(r"<\(.*(?<![\w.-])(?:curl|wget2?|https?|xh|aria2c|fetch|axel|gh api)(?![\w-])", re.DOTALL)
+
+
+_PIPED = re.compile(
+    r"\b(?:curl|wget2?)\b[^\n|;&]*\|\s*(?:sudo\s+(?:-\w+\s+)*)?(?:\S*/)?(?:(?:ba|z|da|k)?sh|python3?|node|perl|ruby|php)\b(?!\s+-[cem]\b)[^\n]*"
+    r"|(?:\b(?:(?:ba|z|da|k)?sh|source|eval|python3?|node)|(?<![\w./])\.)\s+(?:-\w+\s+)*[\"']?(?:<\(|\$\(|`)\s*(?:curl|wget2?)\b[^\n]*"
+)
+_ADDRESS = re.compile(r"https?://[^\s'\"|)>;]+")
+
+
+def piped_downloads(call: Call, line: str) -> Iterator[Effect]:
+    """A line of the project's own that runs a script as the network gives it: ``curl https://… | sh``.
+
+    What lies in the project is otherwise left to the shims, which see it run; this no reader of the file has ever seen.
+    """
+    if "curl" not in line and "wget" not in line:
+        return
+    for match in _PIPED.finditer(line):
+        given = _ADDRESS.findall(match[0])
+        if not given or not all(
+            network_addresses.is_local_address(one) or known_publishers.is_installer(one) for one in given
+        ):
+            yield call.opaque(match[0][:200], "code")
 
 
 def given_as_code(call: Call) -> Iterator[str]:
