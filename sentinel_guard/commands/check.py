@@ -53,7 +53,7 @@ class Checker:
     def __init__(self, places: StatePaths) -> None:
         self._policies = Policies(places)
         self._environ, self._folders = dict(os.environ), FolderMemory()
-        self._guarded = GuardResources((str(places.state), str(places.runtime)), (str(places.config),))
+        self._guarded = GuardResources((str(places.state), str(places.runtime)), places.settings)
         self._warned: set[str] = set()
         self._caches: dict[str, user_secret_files.Cache] = {}
         self._roots: dict[str, tuple[str, tuple[str, ...]]] = {}

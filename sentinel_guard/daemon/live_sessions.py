@@ -357,7 +357,7 @@ class Sessions:
         lives = self.live.values()
         roots = frozenset(live.session.root for live in lives if live.session.root)
         settings = (
-            str(self.places.config),
+            *self.places.settings,
             *shims.own_code(roots),
             *agent_hook_files.files(self.places),
             *(path for r in sorted(roots) for path in (f"{r}/sentinel.toml", *install_hooks.hook_folders(r))),

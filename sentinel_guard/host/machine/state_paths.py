@@ -67,6 +67,13 @@ class StatePaths(NamedTuple):
         return self.config / "sentinel.toml"
 
     @property
+    def settings(self) -> tuple[str, ...]:
+        """The settings' folder; where SENTINEL_HOME moves it, also what the user's usual guard has below HOME."""
+        home = os.environ.get("HOME", "") if self.home else ""
+        usual = (f"{home}/.config/sentinel-guard", f"{home}/.local/state/sentinel-guard") if home[:1] == "/" else ()
+        return str(self.config), *usual
+
+    @property
     def sessions(self) -> Path:
         """The folder of all sessions."""
         return self.state / "sessions"

@@ -89,7 +89,7 @@ def _nox(text: str, words: Sequence[str]) -> Lines:
     return _python_tasks(text, lambda name: not names or name in names, _SESSION_RUNS)
 
 
-_COMMENT = re.compile(r"(?m)^\s*//[^\n]*|(?<=[\s,{[])/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"(?m)(?:^|(?<=[\s,{[]))//[^\n\"]*$|(?<=[\s,{[])/\*.*?\*/")
 
 
 def _devcontainer(text: str, words: Sequence[str]) -> Lines:  # noqa: ARG001 - as the other readers
@@ -104,6 +104,42 @@ def _devcontainer(text: str, words: Sequence[str]) -> Lines:  # noqa: ARG001 - a
             yield one
         elif isinstance(one, list) and all(isinstance(word, str) for word in one):
             yield shlex.join(one)
+
+
+_CMAKE_CALL = re.compile(
+    r"(?i)\b(execute_process|add_custom_command|add_custom_target|file)\s*\(((?:[^()\"]|\"(?:[^\"\\]|\\.)*\"|\([^()]*\))*)\)"
+)
+_CMAKE_WORD = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|([^\s\"]+)")
+_CMAKE_KEYS = re.compile(r"[A-Z][A-Z_]{3,}")
+_CMAKE_VALUE = re.compile(r"\$\{(\w+)\}|\$<[^>]*>")
+
+
+def _cmake(text: str, words: Sequence[str]) -> Lines:
+    """https://cmake.org/cmake/help/latest/command/execute_process.html; custom commands run where it builds."""
+    builds, fetched = "--build" in words, dict[str, str]()
+    for name, inner in _CMAKE_CALL.findall(re.sub(r"(?m)#[^\n]*", "", text)):
+        given = [_CMAKE_VALUE.sub(r"cmake/\1", long or short) for long, short in _CMAKE_WORD.findall(inner)]
+        if name.lower() == "file":
+            if given[:1] == ["DOWNLOAD"] and len(given) > 2:
+                fetched[given[2]] = given[1]
+        elif builds or name.lower() == "execute_process":
+            yield from (f"curl -s {shlex.quote(fetched[word])} | sh" for word in given if word in fetched)
+            yield from _cmake_commands(given)
+
+
+def _cmake_commands(words: Sequence[str]) -> Lines:
+    command: list[str] | None = None
+    for word in (*words, "COMMAND"):
+        if word == "COMMAND":
+            if command:
+                yield shlex.join(command)
+            command = []
+        elif command is not None and _CMAKE_KEYS.fullmatch(word):
+            if command:
+                yield shlex.join(command)
+            command = None
+        elif command is not None:
+            command.append(word)
 
 
 _GRADLE_FAR = re.compile(r"\bapply\s*[( ]\s*from\s*[:=]\s*(?:uri\()?['\"](https?://[^'\"]+)")
@@ -129,6 +165,7 @@ _TOOLS = {
     "devcontainer": _Tool((".devcontainer/devcontainer.json", ".devcontainer.json",
                            ".devcontainer/*/devcontainer.json"),
                           _devcontainer, _ASKS, ("up", "build", "run-user-commands", "open")),
+    "cmake": _Tool(("CMakeLists.txt",), _cmake, _ASKS | {"-E", "-N", "--install", "-LA", "-L"}),
     "gradle": _GRADLE, "gradlew": _GRADLE,
 }  # fmt: skip
 _FOLDERS = ("-S", "-C", "-c", "-p", "--workspace-folder", "--root", "-r", "--project-dir", "--search-root", "-W")
@@ -153,6 +190,8 @@ def runs(call: Call) -> Iterable[Effect]:
 def _found(call: Call, tool: _Tool, words: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The files that are there, each with the folder in which its lines run."""
     folders = [after for word, after in pairwise(words) if word in _FOLDERS and after[:1] != "-"]
+    if call.command.program == "cmake":
+        folders += [word for word in words[:1] if word[:1] != "-"]
     seen = list[str]()
     for folder in (*folders, "."):
         cwd = call.locate(folder)

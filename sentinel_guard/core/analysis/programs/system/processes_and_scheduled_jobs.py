@@ -165,9 +165,11 @@ def systemctl(call: Call) -> Effects:
         yield call.opaque(f"what runs by itself: {' '.join(item.text for item in call.operands)}", "code")
     elif verb in ("stop", "kill", "disable", "mask", "restart"):
         for item in call.operands:
-            if call.has("--user") and "sentinel" not in item.text:
+            guards = "sentinel" in (item.text if item.known else f"{item.text}{item.source}")
+            if call.has("--user") and not guards:
                 continue  # the person's own service
-            yield call.effect(Kind.SIGNAL, item.text)
+            target = "sentinel-guard" if guards and not item.known else item.text
+            yield call.effect(Kind.SIGNAL, target, sure=item.known)
 
 
 def sysctl(call: Call) -> Effects:
