@@ -87,6 +87,8 @@ RUNNERS: dict[str, Runner] = {
                     Runner(first=True)),
     **dict.fromkeys(("marimo", "streamlit", "k6", "locust", "artillery", "chainlit"),
                     Runner(("run", "edit", "shebang", "repl", "compile"), ("-f", "--locustfile"))),
+    **dict.fromkeys(("gradle", "gradlew"), Runner((), ("-I", "--init-script"), plain=False)),
+    **dict.fromkeys(("mvn", "mvnw"), Runner(plain=False, indexes=("-DremoteRepositories", "-DarchetypeCatalog"))),
     **dict.fromkeys(("task", "go-task"), Runner((), ("-t", "--taskfile"), plain=False)),
     **dict.fromkeys(("snakemake", "helmfile", "skaffold", "tilt", "cwltool"),
                     Runner((), ("-s", "--snakefile", "-f", "--file", "--filename"), first=True)),

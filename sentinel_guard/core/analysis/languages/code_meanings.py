@@ -75,7 +75,7 @@ _RUNS = re.compile(
     r"|\bGroovyShell\b|\bScriptEngineManager\b|\bimport\(\s*(?:['\"`]data:|URL\.createObjectURL)|\._compile\(|\brequire-?[fF]rom-?[sS]tring\b"
     r"|\bURLClassLoader\b|\bdefineClass\(|\bCSharpScript\b|\binclude_string\(|\bload-string\b|\beval-string\b|\bEVAL\b|\bctypes\.CDLL\(|\bruntime\.Eval\("
     r"|\buplevel\b|\beval-region\b|\bevaluate\(|\binterpret\(|\brun_cell\(|\bcallCommand\b|\bMeta\.parse|\beval\(parse"
-    r"|\(load\s|\bdofile\b|\bconsult\("
+    r"|\(load\s|\bdofile\b|\bconsult\(|\bchmod\b[^\n]{0,80}(?:\+x|\b0?o?7[0-7]{2}\b|S_IX)"
 )
 _AWAY = re.compile(r"\bhttps?://(?!localhost\b|127\.|0\.0\.0\.0|\[::1\])")
 _SOCKETS = re.compile(

@@ -54,7 +54,7 @@ _ROWS: dict[str, _Row] = {
     "dart": _Row("quoted"),
     **dict.fromkeys(("swipl", "yap", "gprolog"), _Row("prolog", OptionSyntax(code="gt"))),
     **dict.fromkeys(("rust-script", "evcxr", "rdmd", "nim", "zig", "v", "odin", "c3c", "hare", "haxe", "mojo", "bal",
-                     "vala", "dotnet-script", "csharp", "tcc", "cling", "bsh"),
+                     "pike", "io", "vala", "dotnet-script", "csharp", "tcc", "cling", "bsh"),
                     _Row("c", OptionSyntax(code="e", words="--eval -e --expr"))),
     **dict.fromkeys(("bpftrace", "stap", "dtrace"), _Row("c", OptionSyntax(code="en", value="pclo"))),
     "m4": _Row("m4", OptionSyntax(code="", value="DIUFRLd")),

@@ -56,7 +56,7 @@ _SHELLS = _names(
 _ARGVS = _names(
     "exec command commandcontext spawn processbuilder process start run-program run_program system* system*/exit-code "
     "call-process start-process subprocess rawsystem callprocess readprocess createprocess run proc startprocess "
-    "launch-program execute runcommand process-lines child_process posix_spawnp"
+    "launch-program execute runcommand process-lines child_process posix_spawnp runsync startsync"
 )
 _EXECS = _names("execl execlp execle execv execvp execve execvpe")
 _DELETES = _names(

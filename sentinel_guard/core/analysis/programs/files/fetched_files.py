@@ -10,12 +10,73 @@ from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, 
 from sentinel_guard.core.analysis.programs.files.code_runners import CODE_RUNNERS, given
 from sentinel_guard.core.model import Effect
 
-_CODE_FILES = re.compile(
-    r".*\.(?:jar|war|wasm|wat|ipynb|dll|exe|phar|pyz?|pex|whl|tgz|tar\.(?:gz|xz|bz2|zst)|gem|crate|deb|rpm|nupkg|vsix|pkg|msi|apk|flatpak|snap|run"
-    r"|kts?|gradle|cmake|el|vim|lua|mk|groovy|sc|scala|java|rb|[cm]?[jt]s|sh|nix|[rR]|jl|clj|edn|rkt|lisp|scm|hs|ml|go|rs|zig|nim|cr|d|tcl"
-    r"|ya?ml|tf|star|exs?|dart|swift|cs|fsx|ps1|pl|php|love|so|box|oci)"
+_PACKAGES = re.compile(
+    r".*\.(?:whl|tgz|tar\.(?:gz|xz|bz2|zst)|gem|crate|deb|rpm|nupkg|vsix|pkg|msi|apk|flatpak|snap|jar|run|box|oci)"
 )
-"""Files that a runner runs, loads or installs; data that it is given beside them is none."""
+_CODE_FILES = re.compile(
+    r".*\.(?:jar|war|wasm|wat|ipynb|dll|exe|phar|pyz?|pex|run|kts?|gradle|cmake|el|vim|lua|mk|groovy|sc|scala|java|rb|[cm]?[jt]s|sh"
+    r"|nix|[rR]|jl|clj|edn|rkt|lisp|scm|hs|ml|go|rs|zig|nim|cr|d|tcl|tf|star|exs?|dart|swift|cs|fsx|ps1|pl|php|love|so|apk|tgz)"
+)
+"""Files that a runner runs or loads; data that it is given beside them is none."""
+_SETTINGS = re.compile(r".*\.ya?ml")
+_BY_SETTINGS = frozenset(
+    ("ansible-playbook", "docker-compose", "podman-compose", "task", "go-task", "conda", "mamba", "cwltool")
+)
+"""To whom a YAML file says what to run."""
+_INSTALLERS = frozenset(
+    (
+        *(
+            "npm",
+            "npx",
+            "pnpm",
+            "yarn",
+            "bun",
+            "pip",
+            "pip3",
+            "uv",
+            "uvx",
+            "pipx",
+            "gem",
+            "dpkg",
+            "rpm",
+            "apt",
+            "apt-get",
+            "dnf",
+        ),
+        *(
+            "yum",
+            "zypper",
+            "pacman",
+            "apk",
+            "snap",
+            "flatpak",
+            "installer",
+            "msiexec",
+            "code",
+            "cursor",
+            "codium",
+            "windsurf",
+        ),
+        *("composer", "helm", "cargo", "vagrant"),
+    )
+)
+"""They take packages alone."""
+_EXECUTES = frozenset(("--execute", "execute", "run"))
+_CLIENTS = ("psql", "mysql", "mariadb", "sqlcmd", "mongosh", "cqlsh", "sqlite3", "duckdb")
+"""Of these only what stands in the place of a download counts."""
+
+
+def _takes(call: Call, name: str) -> bool:
+    """Whether a program runs, loads or installs a file of this name."""
+    program = call.command.program
+    if program in _INSTALLERS:
+        return _PACKAGES.fullmatch(name) is not None
+    if program == "jupyter" and _EXECUTES.isdisjoint(call.command.argv):
+        return False
+    kinds = (_CODE_FILES, _PACKAGES, *((_SETTINGS,) if program in _BY_SETTINGS else ()))
+    return program not in _CLIENTS and any(kind.fullmatch(name) for kind in kinds)
+
+
 FILE_RUNNERS = frozenset(
     (
         *(
@@ -135,7 +196,8 @@ FILE_RUNNERS = frozenset(
             "insmod",
             "vagrant",
         ),
-        *("qemu-x86_64", "firejail", "osascript", "mshta", "regsvr32", "rundll32", "sqlite3", "frida"),
+        *("qemu-x86_64", "firejail", "osascript", "mshta", "regsvr32", "rundll32", "frida"),
+        *_CLIENTS,
     )
 )
 """Whoever runs, loads or installs a file that it is given."""
@@ -173,7 +235,7 @@ def given_as_code(call: Call) -> Iterator[str]:
             yield "what a download gives"
         given = item.text.partition("=")[2] if item.text[:1] == "-" else item.text
         for part in given.split(":") if call.world.fetched and item.known else ():
-            if _CODE_FILES.fullmatch(part) and call.world.is_fetched(call.locate(part)):
+            if _takes(call, part) and call.world.is_fetched(call.locate(part)):
                 yield f"what was fetched into {part}"
 
 
