@@ -352,10 +352,8 @@ def _quoted(item: Field) -> str:
 _JUST_RULE = re.compile(r"@?([A-Za-z_][\w-]*)((?:\s+[^:=]+?)?)\s*:(?!=)\s*(.*)$")
 _JUST_VALUE = re.compile(r"\{\{.*?\}\}")
 """What just fills in: nobody knows here what it is."""
-_JUST_LOOKS = (
-    "-n --dry-run -s --show -l --list --summary --dump --evaluate --variables --groups --fmt --init -h --help -V "
-    "--version --completions --usage --man --changelog"
-).split()
+_JUST_LOOKS = ("-n", "--dry-run", "-s", "--show", "-l", "--list", "--summary", "--dump", "--evaluate",
+               "--variables", "--groups", "--fmt", "-h", "--help", "-V", "--version")  # fmt: skip
 """Options with which no recipe runs (https://just.systems/man/en/)."""
 
 

@@ -56,11 +56,8 @@ WORLD = repository(FILES)
 RUNS = [
     ("tox -e fix", "code", "a download into a shell"),
     ("tox -e publish", "publish", "an environment of tox"),
-    ("tox", "publish", "all environments"),
     ("invoke clean-all", "git-rewrite", "a task by its name, with a dash"),
     ("nox -s wipe", "git-rewrite", "words of a session's own"),
-    ("act -j publish", "publish", "what leaves a container"),
-    ("act -j test -P ubuntu-latest=-self-hosted", "delete", "a job that runs here"),
     ("cmake -S . -B build", "code", "a script that the configure step fetches and starts"),
     ("cmake --build build", "delete", "a custom target"),
     ("devcontainer up --workspace-folder .", "code", "what runs here before the container does"),
