@@ -14,7 +14,17 @@ NAMES = ("PATH", "BASH_ENV", "SENTINEL_SESSION", "SENTINEL_CALL", "SENTINEL_STAR
 DROPPED = "environment of nothing"
 """The target of a PRIVILEGE: a program is started without the variables of the session."""
 
-_NAME = rf"['\"]?(?P<name>{'|'.join(NAMES)})['\"]?"
+SWITCHES = (
+    "SENTINEL_GUARD*",
+    "SENTINEL_DISABLE*",
+    "SENTINEL_MODE",
+    "SENTINEL_SKIP*",
+    "SENTINEL_BYPASS*",
+    "SENTINEL_OFF",
+)
+"""Patterns of names that would turn a guard off, if there were any such."""
+_ANY = "|".join((*NAMES, *(name.replace("*", r"\w*") for name in SWITCHES)))
+_NAME = rf"['\"]?(?P<name>{_ANY})['\"]?"
 _SETS = re.compile(
     rf"(?:os\.environ\[|process\.env(?:\.|\[)|\$ENV\{{|\bENV\[|\$env:|Deno\.env\.set\(|\bputenv\(|\bsetenv\(|Setenv\("
     rf"|\.SetEnvironmentVariable\()\s*{_NAME}\s*[\]}}]?\s*(?:=(?![=~>])|,)"

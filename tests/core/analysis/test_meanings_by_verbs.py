@@ -110,3 +110,43 @@ STATEMENTS = [
 def test_statements_that_nobody_has_read(text: str, made: bool) -> None:
     found = effects_of(text, WORLD)
     assert any(e.kind is Kind.OPAQUE and "code" in e.how for e in found) is made
+
+
+REQUESTS = [
+    ("caprover api --path /user/apps/delete --method POST", "deploy caprover", "a request that deletes"),
+    ("caprover api --path /user/apps --method GET", "", "one that looks"),
+    ("cf curl -X DELETE /v3/apps/a", "deploy cf", "a method"),
+    ("cf curl /v3/apps", "", "no method"),
+    ("doctl databases firewalls append x --rule ip_addr:0.0.0.0/0", "deploy doctl for everybody", "every address"),
+    ("doctl databases firewalls append x --rule ip_addr:10.1.2.3/32", "", "one address"),
+    ("atlas accessLists create 0.0.0.0/0", "deploy atlas for everybody", "of another service"),
+    ("java -jar jenkins-cli.jar -s https://ci.example.com groovy =", "deploy jenkins-cli", "code that runs there"),
+    ("npx eas-cli update --branch production", "publish eas", "a package that is called otherwise than its program"),
+    ("npx eas-cli whoami", "", "a look at it"),
+    ("shorebird patch android", "deploy shorebird", "to users' phones"),
+    ("cargo sqlx database drop -y", "database", "a subcommand that is a program"),
+    ("cargo nextest run", "", "tests"),
+    ("Rscript -e 'devtools::submit_cran(\".\")'", "deploy devtools::submit_cran", "a function that publishes"),
+    ("Rscript -e 'devtools::check(\".\")'", "", "a check"),
+    ("npm uninstall -g sentinel-guard", "execute sentinel-guard", "the guard, by another installer"),
+    ("npm uninstall -g typescript", "", "another package"),
+    ("schtasks.exe /Create /TN x /TR y", "opaque what runs by itself", "capitals are no difference"),
+    ("schtasks.exe /Query /TN x", "", "a look at it"),
+    ("taskkill.exe /F /IM node.exe", "signal node", "by name"),
+    ("pwsh -c 'Stop-Service web'", "signal web", "a service"),
+    ("pwsh -c 'Get-Service web'", "", "a look at it"),
+    ("security add-trusted-cert -d -r trustRoot ca.pem", "privilege security", "whom the machine trusts"),
+    ("security find-certificate -a", "", "a look at them"),
+    ("echo 'bash x.sh' | at now + 2 hours", "opaque what runs by itself", "after the session"),
+    ("atq", "", "a list"),
+]
+
+
+@pytest.mark.parametrize(("command", "expected"), [row[:2] for row in REQUESTS], ids=[row[0][:60] for row in REQUESTS])
+def test_what_is_asked_of_a_service_or_a_machine(command: str, expected: str) -> None:
+    told = [
+        f"{e.kind.value} {e.target}"
+        for e in effects_of(command, WORLD)
+        if e.kind is not Kind.EXECUTE or e.target == "sentinel-guard"
+    ]
+    assert any(one.startswith(expected) for one in told) if expected else not told, told

@@ -21,7 +21,8 @@ from sentinel_guard.core.analysis.languages.shared import (
     service_libraries,
     walked_deletions,
 )
-from sentinel_guard.core.analysis.programs import credential_hosts, http_changes, subcommand_tables
+from sentinel_guard.core.analysis.programs import credential_hosts, subcommand_tables
+from sentinel_guard.core.analysis.programs.cloud import http_changes
 from sentinel_guard.core.analysis.programs.databases import migrations
 from sentinel_guard.core.analysis.secret_names import is_secret
 from sentinel_guard.core.model import Effect, Kind
@@ -91,6 +92,14 @@ _EMPTIED = re.compile(
     r"|\bPath\(\s*['\"]([^'\"\n]+)['\"]\s*\)\.write_(?:text|bytes)\(\s*b?(?:''|\"\")\s*\)"
 )
 """A file that is written with nothing."""
+_PUBLISHES = re.compile(
+    r"\bdevtools::(?:submit_cran|release)\(|\bsubmit_cran\(|\brhub::rc_submit\(|\b(?:rsconnect|shinyapps)::deploy\w+\(|"
+    r"\bpkgdown::deploy_\w+\(|\bquarto_publish\w*\(|\bregister\([^()]*push\s*=\s*true|\bPkgDev\.publish\(|"
+    r"\btwine\.(?:commands\.upload|cli)\b|\.push_to_hub\(|\brequire\(['\"](?:gh-pages|libnpmpublish)['\"]\)\.publish\(|"
+    r"\bghpages\.publish\(|\bCPAN::Uploader\b|\bGem::Commands::PushCommand\b|\b(?:vsce|ovsx)\.publish\w*\("
+)
+"""Functions by which libraries publish packages, sites and models."""
+_REHEARSES = re.compile(r"test\.pypi|\bdry_?[rR]un\s*[:=]\s*(?:[tT]rue|TRUE)")
 _FABRIC = re.compile(r"\bfrom fabric\b|\bimport fabric\b|\bparallel_ssh\b|\basyncssh\b|\bpssh\b")
 _ON_HOSTS = re.compile(r"\.(?:run|sudo|run_command)\(\s*f?[\"']([^\"'\n]+)[\"']")
 """Commands that libraries run on other machines."""
@@ -163,6 +172,8 @@ def effects(call: Call) -> Iterator[Effect]:
             yield call.effect(Kind.PRIVILEGE, f"environment {name}", sure=False)
         if acted := service_libraries.acts(text):
             yield call.effect(Kind.DEPLOY, acted, sure=False)
+        if (published := _PUBLISHES.search(text)) and not _REHEARSES.search(text):
+            yield call.effect(Kind.DEPLOY, published[0].strip("(").strip(), sure=False)
         for match in _EMPTIED.finditer(text):
             path = next(filter(None, match.groups()))
             yield from call.write(Field(path), "truncate", "empty")

@@ -69,7 +69,12 @@ _OF_ITS_OWN = frozenset(
 """Nouns of its own session: nothing else is lost with them."""
 _STARTS = re.compile(r"(?i)\\(?:Run|RunOnce|RunServices|Winlogon)(?:\\|$)")
 """Keys of the registry whose programs Windows starts by itself."""
-_GUARDS = re.compile(r"(?:set|new|remove|disable|enable)-(?P<what>netfirewall\w+|mppreference|bitlocker\w*)")
+_GUARDS = re.compile(
+    r"(?:set|new|add|remove|disable|enable)-(?P<what>netfirewall\w+|mppreference|bitlocker\w*|windowsoptionalfeature)"
+)
+_SERVICES = re.compile(r"(?:stop|suspend|set|remove)-service")
+_ACCOUNTS = re.compile(r"(?:new|set|add|remove|enable|disable|rename)-(?:local|ad)(?:user|group|groupmember)")
+_BY_ITSELF = frozenset(("register-scheduledtask", "register-scheduledjob", "set-scheduledtask", "new-service"))
 _PATHS = ("-path", "-literalpath", "-filepath", "-lp", "-pspath", "-command", "-uri", "-id", "-name", "-outfile")
 _TAKES = (
     "-value", "-encoding", "-filter", "-include", "-exclude", "-itemtype", "-type", "-depth", "-width", "-method",
@@ -205,6 +210,8 @@ class _Script:
             self.deeds.effects.append(call.effect(Kind.PRIVILEGE, "power"))
         elif name in _DISKS:
             self.deeds.effects.append(call.effect(Kind.WRITE, "/dev/disk", "mkfs"))
+        elif self._administers(name, stage, operands, flags):
+            return
         elif name.endswith("itemproperty") and any(_STARTS.search(text_of(word)) for word in operands):
             self.deeds.opaque("what runs by itself", "code")
         elif name in _ROWS:
@@ -222,6 +229,25 @@ class _Script:
             self.deeds.effects.append(call.effect(Kind.DEPLOY, first, "delete", sure=False))
         elif not re.fullmatch(r"[a-z]+-[a-z]+", name) and re.fullmatch(r"[\w./~+-]+", first):
             self._external(stage)
+
+    def _administers(self, name: str, stage: _Stage, operands: list[object], flags: list[str]) -> bool:
+        """Services, accounts, tasks, certificates and processes: whether it is one of these."""
+        call, words = self.deeds.call, [text_of(word).lower() for word in stage.words]
+        signals = [call.effect(Kind.SIGNAL, text_of(word), "force") for word in operands[:1]]
+        if _SERVICES.fullmatch(name):
+            if "-whatif" not in flags and (name != "set-service" or "disabled" in words):
+                self.deeds.effects += [*signals, call.effect(Kind.PRIVILEGE, "service")]
+        elif _ACCOUNTS.fullmatch(name):
+            self.deeds.effects.append(call.effect(Kind.PRIVILEGE, "users"))
+        elif name in _BY_ITSELF:
+            self.deeds.opaque("what runs by itself", "code")
+        elif name.startswith("import-") and "certificate" in name and any("root" in word for word in words):
+            self.deeds.effects.append(call.effect(Kind.PRIVILEGE, "security"))
+        elif name == "stop-process" and "-name" in flags:
+            self.deeds.effects += signals
+        else:
+            return False
+        return True
 
     def _sent(self, stage: _Stage) -> str:
         """Whether a request sends a body; the file that it is in is read."""

@@ -18,7 +18,8 @@ from sentinel_guard.core.analysis.expansion.command_and_options import (
 )
 from sentinel_guard.core.analysis.expansion.secret_variables import secret_variables
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs import credential_hosts, http_changes, uploads_and_ssh
+from sentinel_guard.core.analysis.programs import credential_hosts, uploads_and_ssh
+from sentinel_guard.core.analysis.programs.cloud import http_changes
 from sentinel_guard.core.analysis.secret_names import is_secret
 from sentinel_guard.core.model import Effect, Kind
 

@@ -109,8 +109,12 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "steamcmd": table(publish="** +run_app_build*|+app_build*|+workshop_build_item"),
     "fastlane": table(publish="** deliver|upload_*|pilot|supply|release|beta|deploy|submit*|testflight|appstore|"
         "production|publish|match_nuke|nuke"),
-    "eas": table(quiet="** --help", unpublish="** delete|roll-back-to-embedded", publish="submit|update|deploy|"
-        "channel:edit, build --auto-submit, env:push|env:create|env:update"),
+    "shorebird": table(quiet="** --help|--dry-run|-n", change="patch|release, releases|patches set-track|promote"),
+    **dict.fromkeys(("capgo", "hot-updater", "appflow"), table(quiet=_DRY, destroy="** delete|remove|rollback",
+        change="deploy|upload|release, bundle|channel|build upload|set|add, deploy *")),
+    **dict.fromkeys(("eas", "eas-cli"), table(quiet="** --help", unpublish="** delete|roll-back-to-embedded",
+        publish="submit|update|deploy|channel:edit, build --auto-submit|--auto-submit-with-profile, "
+                "env:push|env:create|env:update")),
     "expo": table(publish="publish|upload:*"), "code-push": table(publish="release*|promote|rollback",
         unpublish="deployment rm"),
     "appcenter": table(publish="codepush release*|promote, distribute *"),
@@ -155,9 +159,16 @@ def registry(call: Call) -> Iterator[Effect]:
         yield from subcommand_tables.effects(call, TABLES.get(program, ()), _REGISTRIES.get(program, program))
 
 
+_CARGO = {"sqlx": "sqlx", "diesel": "diesel", "loco": "cargo-loco", "shuttle": "shuttle", "lambda": "cargo-lambda",
+          "near": "near", "contract": "cargo-contract", "stylus": "cargo-stylus"}  # fmt: skip
+"""Subcommands that are programs of their own."""
+
+
 def cargo(call: Call) -> Iterator[Effect]:
     """``cargo watch`` runs commands; the rest is the table."""
-    if call.command.subcommand == "watch":
+    if call.command.subcommand in _CARGO:
+        yield from call.runner.run([Field(_CARGO[call.command.subcommand]), *call.fields[2:]], call, "cargo")
+    elif call.command.subcommand == "watch":
         yield from call.runner.run([Field("cargo-watch"), *call.fields[2:]], call, "cargo")
     elif call.command.subcommand in ("script", "eval") or any(item.text == "-Zscript" for item in call.fields):
         given = [item for item in call.fields[1:] if item.text not in ("script", "eval") and item.text[:1] != "+"]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Parsed, parse
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.command_wrappers import Wrapper
@@ -59,7 +60,29 @@ def peel(fields: Sequence[Field], wrapper: Wrapper) -> Peeled | None:
         peeled.texts += [Field(_SCRIPT.sub(r"run-s '\1'", item.text), item.known) for item in rest]
         rest.clear()
     rest[:0] = parsed.values(*wrapper.named)
+    if rest and paths.base(fields[0].text) in _PACKAGE_RUNNERS:
+        rest[0] = Field(program_of_package(rest[0].text), rest[0].known)
     return peeled
+
+
+_PACKAGE_RUNNERS = frozenset(("npx", "bunx", "pnpx"))
+_PACKAGES = {
+    "eas-cli": "eas", "netlify-cli": "netlify", "firebase-tools": "firebase", "aws-cdk": "cdk", "twilio-cli": "twilio",
+    "appcenter-cli": "appcenter", "code-push-standalone": "code-push", "contentful-cli": "contentful",
+    "@sentry/cli": "sentry-cli", "@shopify/cli": "shopify", "@railway/cli": "railway", "@aws-amplify/cli": "amplify",
+    "@capgo/cli": "capgo", "@vscode/vsce": "vsce", "@salesforce/cli": "sf", "@hubspot/cli": "hs",
+    "@bitwarden/cli": "bw",
+    "@infisical/cli": "infisical", "@changesets/cli": "changeset", "@electron-forge/cli": "electron-forge",
+    "@launchdarkly/ldcli": "ldcli", "@angular/cli": "ng", "@sanity/cli": "sanity", "appwrite-cli": "appwrite",
+    "sequelize-cli": "sequelize", "@mikro-orm/cli": "mikro-orm", "@stripe/cli": "stripe", "@pulumi/cli": "pulumi",
+}  # fmt: skip
+"""Packages of npm whose program has another name. registry.npmjs.org, 2026."""
+
+
+def program_of_package(text: str) -> str:
+    """The program that a package's name starts: ``eas-cli@latest`` is ``eas``."""
+    name = text[:1] + text[1:].partition("@")[0]
+    return _PACKAGES.get(name, text)
 
 
 def _python(word: str, parsed: Parsed) -> list[Field]:

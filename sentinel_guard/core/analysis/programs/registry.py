@@ -18,6 +18,7 @@ from sentinel_guard.core.analysis.programs import (
     task_definition_files,
     task_names,
     terminal_multiplexers,
+    unknown_programs,
     unknown_verbs,
     xargs,
 )
@@ -123,6 +124,10 @@ PROGRAMS |= {
 PROGRAMS["dotnet"] = _also(PROGRAMS["dotnet"], task_definition_files.msbuild)
 PROGRAMS |= {
     name: _also(PROGRAMS[name], row) if name in PROGRAMS else row for name, row in host_mounts.PROGRAMS.items()
+}
+PROGRAMS |= {
+    name: _also(PROGRAMS.get(name, unknown_programs.unknown), guard_uninstall.taken_away)
+    for name in guard_uninstall.INSTALLERS
 }
 
 VERBS = unknown_verbs.PROGRAMS | database_clients.PROGRAMS.keys()

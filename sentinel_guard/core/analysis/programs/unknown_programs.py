@@ -15,7 +15,7 @@ from itertools import pairwise
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
-from sentinel_guard.core.analysis.programs.cloud import remote_commands
+from sentinel_guard.core.analysis.programs.cloud import remote_commands, service_requests
 from sentinel_guard.core.model import Effect, Kind
 
 OPERANDS = 50
@@ -89,6 +89,7 @@ def _lost(call: Call) -> Iterator[Effect]:
     if program in subcommand_tables.MADE_ANEW or program in _FINDERS or "/" in call.fields[0].text:
         return
     named = ":" in program and subcommand_tables.is_loss(program)
+    yield from service_requests.effects(call, program)
     yield from subcommand_tables.by_words(call, loses=named or subcommand_tables.typed_loss(call.stdin))
 
 

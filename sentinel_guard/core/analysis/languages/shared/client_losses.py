@@ -25,7 +25,8 @@ _QUEUES = (
     "mongoose",
 )
 _TAKES_DOWN = re.compile(
-    r"(?:\.|::)(?:(?:batch_?|force_?|recursive_?)?(?:delete|destroy|drop|purge|terminate|obliterate|recreate|wipe|deregister)\w*!?)\s*(?:\(|;|\n|$)"
+    r"(?:\.|::|->)(?:(?:batch_?|force_?|recursive_?)?(?:(?:delete|destroy|drop|purge|terminate|obliterate|recreate|wipe|deregister)\w*!?|del(?=\()))"
+    r"\s*(?:\(|;|\n|[})]|$)"
     r"|\bnew (?:Delete|Terminate|Destroy|Purge)\w*Command\(",
     re.IGNORECASE,
 )

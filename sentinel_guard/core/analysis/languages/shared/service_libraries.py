@@ -26,7 +26,7 @@ SERVICES = (
     *("opsgenie", "datadog", "sentry_sdk", "newrelic", "grafana", "launchdarkly", "unleash", "segment", "posthog"),
 )
 """As they stand in a line that loads them, in small letters."""
-LOADS = re.compile(r"\b(?:import|from|require|use|using)\b[^\n;]*|\b(?:boto3|stripe)\.")
+LOADS = re.compile(r"\b(?:import|from|require|use|using)\b[^\n;]*|\b(?:boto3|stripe)\.|\b[A-Z]\w+(?=::[A-Z])")
 """What loads a library."""
 
 
@@ -41,7 +41,7 @@ _RIGHTS = re.compile(
     r"\bremove_protection\(|\bdelete_branch_protection\(|0\.0\.0\.0/0"
 )
 _ACTS = re.compile(
-    r"\.(?:pay|refund|cancel|void_invoice|finalize_invoice|charge|capture|close|archive|deactivate|suspend|disable|invite|"
+    r"\.(?:pay|refund|cancel|void_invoice|finalize_invoice|charge|capture|close|archive|deactivate|suspend|disable|invite|archive|trash|ban|kick|unpublish|"
     r"edit|transition_issue|add_comment|create_comment|create_issue|update_user|chat_postMessage|post_message|publish|"
     r"(?:refunds?|payouts?|transfers?|charges?|Refund|Payout|Transfer|Charge|PaymentIntent|Invoice)\.create)\s*\("
 )

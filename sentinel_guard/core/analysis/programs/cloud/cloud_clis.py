@@ -20,6 +20,7 @@ from sentinel_guard.core.analysis.programs.cloud import (
     deployment_tools,
     other_service_clis,
     remote_commands,
+    service_requests,
 )
 from sentinel_guard.core.analysis.programs.cloud.cloud_cli_subcommands import TABLES
 from sentinel_guard.core.analysis.programs.cloud.remote_consoles import is_console, is_production
@@ -103,6 +104,7 @@ def cloud(call: Call) -> Effects:
     target = f"{program} {where.text}" if where is not None else program
     aside = program in _AT_HOME or call.command.subcommand in _GOES_ON
     words = subcommand_tables.loses_by_words(call) or subcommand_tables.loses_softly(call)
+    yield from () if aside or subcommand_tables.what(call, rows) else service_requests.effects(call, target)
     if words and not (aside or subcommand_tables.what(call, rows)):
         yield call.effect(Kind.DEPLOY, target, "delete", sure=False)
     yield from subcommand_tables.effects(call, rows, target)
@@ -125,8 +127,7 @@ def _is_lasting_link(call: Call) -> bool:
     return any(not text.isdigit() or int(text) > _HOUR for text in given)
 
 
-_HOUR = 3600
-"""Seconds; what ``presign`` takes without an option."""
+_HOUR = 3600  # seconds; what ``presign`` takes without an option
 
 
 _IN_CONTAINER = re.compile(
@@ -192,8 +193,6 @@ def _is_forwarded(call: Call, address: str) -> bool:
     number = re.compile(rf"(?<!\d){port[1] if port else 443}(?!\d)|[$`\0]")
     return any(map(number.search, call.world.forwards))
 
-
-# What runs over there
 
 _QUERIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bq": (("query",), ()),

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.analysis.programs import subcommand_tables
-from sentinel_guard.core.analysis.programs.cloud import remote_commands
+from sentinel_guard.core.analysis.programs.cloud import remote_commands, service_requests
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
 from sentinel_guard.core.model import Effect, Kind
 
@@ -173,7 +173,9 @@ TABLES: dict[str, tuple[Row, ...]] = {
                      "dags backfill, backfill create"),
     **dict.fromkeys(("pass", "gopass"), table(quiet="** --help", destroy="rm|remove|delete, init --path")),
     "secret-tool": table(destroy="clear"),
-    "wsl": table(destroy="** --unregister"),
+    "wsl": table(destroy="** --unregister|--shutdown|--terminate"),
+    "jenkins-cli": (*SERVICE, *table(change="groovy|groovysh|shutdown|safe-shutdown|restart|safe-restart|update-job|"
+                                     "build|disable-job|offline-node|reload-configuration|install-plugin")),
     "splunk": (*SERVICE, *table(destroy="clean, * clean")),
     # what is said where people talk
     "slack": (*SERVICE, *table(change="api chat.*|files.*, chat|message|file send|post|upload|update")),
@@ -204,6 +206,7 @@ def service(call: Call) -> Iterator[Effect]:
         yield from subcommand_tables.effects(call, rows, program)
     else:
         yield from subcommand_tables.by_words(call)
+        yield from service_requests.effects(call, program)
     yield from remote_commands.told_by_words(call)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
@@ -155,11 +156,18 @@ def hub(call: Call) -> Effects:
     return call.runner.run([Field(program), *call.fields[1:]], call, "hub")
 
 
+_CLIENTS = re.compile(r"jenkins-cli|flyway|liquibase|keycloak|kcadm|nexus-cli|cassandra-stress")
+"""Clients of services that are handed out as jars: they mean what the program of that name means."""
+
+
 def java(call: Call) -> Effects:
     """``java -jar bfg.jar``; of any other jar, what its words say."""
     jar = call.parsed.value("-jar")
     if jar is not None and jar.text.rpartition("/")[2].startswith("bfg"):
         yield from vcs(replace(call, command=call.command._replace(program="bfg", subcommand="")))
+    elif jar is not None and (name := _CLIENTS.match(jar.text.rpartition("/")[2])):
+        at = next(n for n, item in enumerate(call.fields) if item.text == jar.text)
+        yield from call.runner.run([Field(name[0]), *call.fields[at + 1 :]], call, "java")
     elif jar is not None and subcommand_tables.loses_by_words(call):
         yield call.effect(Kind.DEPLOY, jar.text, "delete", sure=False)
 

@@ -218,6 +218,7 @@ def at(call: Call) -> Effects:
     if source is not None:
         text = (call.world.read(call.locate(source)) if source.known else None) or UNKNOWN
     yield from call.runner.script(text, call, "at")
+    yield call.opaque("what runs by itself: at", "code")
 
 
 OPTIONS = {

@@ -81,6 +81,10 @@ TABLES: dict[str, tuple[Row, ...]] = {
         "--disable-validation|--reset|--delete"),
     **dict.fromkeys(("aa-teardown", "aa-disable", "aa-complain"), table(security="**")),
         "fail2ban-client": table(security="stop|unban|reload|set"),
+    "trust": table(security="anchor"), "p11-kit": table(security="anchor"),
+    "update-ca-trust": table(quiet="** --help, check", security="**, ."), "caddy": table(security="trust|untrust"),
+    "keytool": table(security="** -importcert|-import|-delete -cacerts, "
+        "** -importcert|-import|-delete -keystore=*cacerts*"),
     "reptyr": table(ptrace="**"),
     # accounts
     **dict.fromkeys(("useradd", "userdel", "usermod", "groupadd", "groupdel", "groupmod", "chpasswd", "visudo",
@@ -91,7 +95,8 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "dscl": table(users="** -delete|-create|-append|-passwd|-merge|-change, ** delete|create|append|passwd"),
     "sysadminctl": table(users="** -deleteUser|-addUser|-resetPasswordFor|-newPassword"),
         "dseditgroup": table(users="** -o=delete, ** -o=create, ** -o=edit"),
-    "security": table(users="delete-*|set-keychain-password|authorizationdb|remove-*"),
+    "security": table(security="add-trusted-cert|remove-trusted-cert|trust-settings-import",
+        users="delete-*|set-keychain-password|authorizationdb|remove-*"),
     "resolvectl": table(network="dns|domain|revert|dnssec|dnsovertls"), "loginctl": table(starts="enable-linger",
         power="poweroff|reboot|halt|suspend|hibernate", users="terminate-*|kill-*"),
     # services
@@ -101,7 +106,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "sv": table(service="down|stop|exit|kill|force-stop|d|x|shutdown"), "chkconfig": table(service="* off, ** --del"),
     "update-rc.d": table(service="* remove|disable", starts="* defaults|enable"),
     "pm2": table(starts="startup", service="delete|stop|kill|del all, kill"),
-        "supervisorctl": table(service="stop|shutdown|remove"), "schtasks": table(starts="** /create|/change"),
+        "supervisorctl": table(service="stop|shutdown|remove"),
     "monit": table(service="stop|unmonitor|quit"),
     "launchctl": table(starts="load|bootstrap|enable|submit",
         service="unload|bootout|remove|disable|kill|stop|reboot|unsetenv|config"),
@@ -191,6 +196,7 @@ OPTIONS = {
         "--port= -p= --baud= -b= --chip= -c= --before= --after= | sub")),
     "dscl": options("| words"),
     "sysadminctl": options("| words"),
+    "keytool": options("-keystore= -alias= -file= -storepass= -storetype= | words"),
     "dseditgroup": options("-o= -a= -t= -n= -u= -P="),
     "systemsetup": options("| words"),
     "nix-env": options("-p= --profile= -f= --file= -A="),

@@ -7,11 +7,14 @@ as of 2026.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, Options, options
+from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
-from sentinel_guard.core.model import Effect
+from sentinel_guard.core.model import Effect, Kind
 
 TABLES: dict[str, tuple[Row, ...]] = {
     "net": table(users="user|localgroup|group ** /add|/delete|/del, user * *", service="stop"),
@@ -33,13 +36,33 @@ TABLES: dict[str, tuple[Row, ...]] = {
         security="** /grant*|/setowner|/inheritance*|/reset|/remove*|/deny|/G|/P",
     )),
     "takeown": table(security="**"),
+    "schtasks": table(starts="** /create|/change", service="** /delete|/end"),
+    "cipher": table(volume="/w*, ** /w*"), "format": table(volume="*:"),
+    "certutil": table(security="/addstore|/delstore, ** -addstore|-delstore"),
     "setx": table(kernel_setting="path|PATH *"),
 }  # fmt: skip
-OPTIONS: dict[str, Options] = {"manage-bde": options("| words")}
+OPTIONS: dict[str, Options] = {"manage-bde": options("| words"), "certutil": options("| words")}
 
 
 def tool(call: Call) -> Iterator[Effect]:
-    return subcommand_tables.effects(call, TABLES[call.command.program])
+    return subcommand_tables.effects(_lowered(call), _ROWS[call.command.program])
 
 
-PROGRAMS: dict[str, Callable[[Call], Iterator[Effect]]] = dict.fromkeys(TABLES, tool)
+def taskkill(call: Call) -> Iterator[Effect]:
+    """``taskkill /IM node.exe``, ``/PID 12``: by name, or one process."""
+    for option, item in pairwise(call.fields[1:]):
+        if option.text.lower() in ("/im", "/pid"):
+            yield call.effect(Kind.SIGNAL, item.text.lower().removesuffix(".exe"), "force", sure=item.known)
+
+
+def _lowered(call: Call) -> Call:
+    """The call in small letters: Windows does not tell them apart."""
+    items = [Field(item.text.lower(), item.known) for item in call.operands]
+    own = call.command._replace(subcommand=call.command.subcommand.lower())
+    return replace(call, command=own, parsed=replace(call.parsed, operands=items))
+
+
+_ROWS = {name: tuple(row._replace(words=row.words.lower()) for row in rows) for name, rows in TABLES.items()}
+
+
+PROGRAMS: dict[str, Callable[[Call], Iterator[Effect]]] = {**dict.fromkeys(TABLES, tool), "taskkill": taskkill}
