@@ -18,6 +18,15 @@ StartTransientUnit, a terminal's service) that are in no session; an agent signs
 """
 
 
+GUARD = "the guard's socket"
+_GUARDS = ("*/sentinel-guard*.sock*", "*/sentinel_guard*.sock*", "*/sentinel-guard/*.sock*", "*/sentinel/*.sock*")
+
+
+def is_guards(path: str) -> bool:
+    """Whether a socket is called as one of the guard's own; in which folder is not always known."""
+    return "sentinel" in path and any(fnmatchcase(path, glob) for glob in _GUARDS)
+
+
 def right(path: str) -> str:
     """What a connection to a socket gives; empty for the socket of a program's own."""
     return next((name for name, globs in SOCKETS.items() if any(fnmatchcase(path, glob) for glob in globs)), "")

@@ -16,7 +16,7 @@ from sentinel_guard.core.analysis.expansion import constant_output
 from sentinel_guard.core.analysis.expansion.arithmetic import assigned, evaluate
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.expansion.shell_state import INTERACTIVE, Field, Numbers, Scope
-from sentinel_guard.core.model import Effect, Kind
+from sentinel_guard.core.model import Command, Effect, Kind
 
 Fields = Sequence[Field]
 
@@ -272,19 +272,27 @@ def exit_(walk: Walker, fields: Fields, place: WalkContext) -> str:
     return ""
 
 
-def alias(_walk: Walker, fields: Fields, place: WalkContext) -> str:
+def _guards_name(walk: Walker, name: str, place: WalkContext) -> None:
+    if name in ("sentinel-guard", "sentinel_guard"):
+        own = Command("alias", ("alias", name), via=place.via)
+        walk.add(Effect(Kind.PRIVILEGE, "environment sentinel-guard", command=own), place)
+
+
+def alias(walk: Walker, fields: Fields, place: WalkContext) -> str:
     """An alias stays: a line is read before what stands on it, unalias too, has happened."""
     for item in fields[1:]:
         name, equals, value = item.text.partition("=")
         if equals and item.known:
             place.scope.aliases[name] = value
+            _guards_name(walk, name, place)
     return ""
 
 
-def hash_(_walk: Walker, fields: Fields, place: WalkContext) -> str:
+def hash_(walk: Walker, fields: Fields, place: WalkContext) -> str:
     """``hash -p PATH NAME`` is another way to make an alias."""
     if len(fields) == 4 and fields[1].text == "-p":
         place.scope.aliases[fields[3].text] = fields[2].text
+        _guards_name(walk, fields[3].text, place)
     return ""
 
 

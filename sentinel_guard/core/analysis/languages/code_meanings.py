@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sentinel_guard.core.analysis import guard_variables, network_addresses
+from sentinel_guard.core.analysis import guard_variables, network_addresses, socket_rights
 from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.languages import compilers_and_runtimes
@@ -41,6 +41,7 @@ _SHORT = 8
 _PATH = re.compile(r"[\w.+-]*(?:/[\w.+-]*)+")
 """A file or a folder: no code that does anything."""
 
+_GUARDS_SOCKET = re.compile(r"/sentinel[-_]guard[^\s'\"]*\.sock\b")
 _TRUSTS = re.compile(r"\btrust_remote_code\s*=\s*True|\btorch\.hub\.load\(|\bsource_url\s*=")
 _UNPICKLES = re.compile(
     r"\b(?:pickle|joblib|dill|cloudpickle|torch|marshal|pandas|pd)\.(?:load|loads|read_pickle)\s*\("
@@ -170,6 +171,8 @@ def effects(call: Call) -> Iterator[Effect]:
             yield call.effect(Kind.DEPLOY, found, "delete", sure=False)
         for name in guard_variables.changed_in_code(text):
             yield call.effect(Kind.PRIVILEGE, f"environment {name}", sure=False)
+        if _GUARDS_SOCKET.search(text):
+            yield call.effect(Kind.PRIVILEGE, socket_rights.GUARD, sure=False)
         if acted := service_libraries.acts(text):
             yield call.effect(Kind.DEPLOY, acted, sure=False)
         if (published := _PUBLISHES.search(text)) and not _REHEARSES.search(text):

@@ -12,7 +12,7 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import make_conditionals
-from sentinel_guard.core.analysis.programs.files import edited_file_content
+from sentinel_guard.core.analysis.programs.files import edited_file_content, generators, package_scripts
 from sentinel_guard.core.analysis.programs.files.fetched_files import piped_downloads
 from sentinel_guard.core.analysis.programs.package_publishing import registry
 from sentinel_guard.core.model import Effect
@@ -211,10 +211,7 @@ def npm(call: Call) -> Effects:
     cwd = _folder(call)
     package = paths.child(cwd, "package.json")
     if verb == "pkg" and words[:1] == ["set"]:
-        call.world.write(package, edited_file_content.pkg_set(words[1:], call.script_text(package) or "{}"))
-        for name, _, value in (word.partition("=") for word in words[1:]):
-            if name.removeprefix("scripts.") in _LIFECYCLE:
-                yield from call.runner.script(value, call, f"{call.command.program} pkg set")
+        yield from package_scripts.changed(call, package, words[1:])
         return
     if verb == "set-script" and len(words) > 1:
         pairs = [(("scripts", words[0]), words[1])]
@@ -224,15 +221,18 @@ def npm(call: Call) -> Effects:
         for step in ("install", "prepare"):
             yield from _steps(call, step, (), cwd)
         return
+    if verb in ("create", "init", "innit") and words and words[0][:1] not in ("-", ".", "/"):
+        yield from call.runner.run(
+            [Field(generators.creator(words[0])), *call.operands[1:]], call, f"{call.command.program} create"
+        )
+        return
     if verb == "workspaces" and "run" in words:
         yield from _steps(call, (words[words.index("run") + 1 :] or [""])[0], (), cwd)
         return
     if verb in ("run", "run-script", "rum", "urn"):
         name, rest = (words[0] if words else ""), call.operands[1:]
     elif verb in ("exec", "x", "dlx"):
-        for text in call.parsed.values("-c", "--call"):
-            yield from call.runner.script(text.text if text.known else UNKNOWN, call, f"{call.command.program} {verb}")
-        yield from call.runner.run(call.operands, call, f"{call.command.program} {verb}")
+        yield from _executed(call, f"{call.command.program} {verb}")
         return
     elif verb in ("test", "t", "tst", "start", "stop", "restart"):
         name, rest = {"t": "test", "tst": "test"}.get(verb, verb), call.operands
@@ -247,8 +247,12 @@ def npm(call: Call) -> Effects:
         yield from call.runner.run(call.fields[at:], call, "node_modules/.bin")
 
 
-_LIFECYCLE = ("preinstall", "install", "postinstall", "prepare", "preprepare", "postprepare", "prepublishOnly")
-"""Scripts that run by themselves, wherever the package is installed."""
+def _executed(call: Call, via: str) -> Effects:
+    for text in call.parsed.values("-c", "--call"):
+        yield from call.runner.script(text.text if text.known else UNKNOWN, call, via)
+    yield from call.runner.run(call.operands, call, via)
+
+
 _OWN = frozenset(
     (
         *(

@@ -302,14 +302,21 @@ def downloader(call: Call) -> Effects:
         yield from call.runner.script(item.text, call, call.command.program)
 
 
+_PATTERNS = frozenset(("ping", "ping6", "hping3", "nping"))
+
+
 def lookup(call: Call) -> Effects:
-    """dig, host, ping: a name that holds data leaves by DNS."""
+    """dig, host, ping: a name that holds data leaves by DNS; a pattern or a file in the packets themselves."""
+    for item in call.parsed.values("-E", "--file") if call.command.program == "hping3" else ():
+        yield from (*call.read(item), call.effect(Kind.NETWORK, "a host", "data"))
+    for item in call.parsed.values("-p", "--pattern", "-e", "--sign") if call.command.program in _PATTERNS else ():
+        if _carried(item):
+            yield replace(call.effect(Kind.NETWORK, "a host", "data", "value", sure=False), data=UNKNOWN)
     for item in call.operands:
         yield call.effect(Kind.NETWORK, item.text, *(("data", "value") if _carried(item) else ()), sure=item.known)
 
 
-_WINDOWS = ("xdg-open", "open", "wslview", "sensible-browser")
-"""What they open, the person sees and nobody else."""
+_WINDOWS = ("xdg-open", "open", "wslview", "sensible-browser")  # the person sees it, and nobody else
 
 
 def browse(call: Call) -> Effects:
@@ -375,6 +382,7 @@ OPTIONS = {
         "--cookies= --cookies-from-browser= -S=")),
     "dig": options("-b= -c= -f= -k= -m= -p= -q= -t= -x= -y="),
     **dict.fromkeys(("ping", "ping6"), options("-c= -i= -I= -l= -m= -M= -p= -Q= -s= -S= -t= -T= -w= -W=")),
+    "hping3": options("-E= --file= -e= --sign= -d= --data= -p= -c= -i= -I= -a= -s="),
     "host": options("-c= -m= -N= -R= -t= -W="),
     "traceroute": options("-f= -g= -i= -m= -N= -p= -q= -s= -w= -z="),
     "whois": options("-h= -p="),

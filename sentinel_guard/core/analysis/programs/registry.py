@@ -38,6 +38,7 @@ from sentinel_guard.core.analysis.programs.files import (
     fd,
     file_commands,
     find,
+    generators,
     project_files,
 )
 from sentinel_guard.core.analysis.programs.git import git_command, git_options, other_vcs
@@ -105,6 +106,7 @@ PROGRAMS |= {
     for rows in (compilers_and_runtimes.PROGRAMS, install_folders.PROGRAMS, project_files.PROGRAMS)
     for name, row in rows.items()
 }
+PROGRAMS |= {name: _also(PROGRAMS[name], row) for name, row in generators.PROGRAMS.items() if name in PROGRAMS}
 _BOTH = other_service_clis.TABLES.keys() & package_publishing.PROGRAMS.keys()
 """They publish, and take down what they published."""
 PROGRAMS |= {name: _else(package_publishing.PROGRAMS[name], other_service_clis.service) for name in _BOTH}
@@ -113,6 +115,11 @@ PROGRAMS |= {name: _else(PROGRAMS[name], task_names.named) for name in ("cargo",
 PROGRAMS |= {
     name: _also(PROGRAMS[name], remote_commands.told_by_words)
     for name in ("gh", "tailscale", *deployment_tools.TABLES)
+    if name in PROGRAMS
+}
+PROGRAMS |= {
+    name: _also(PROGRAMS[name], unknown_programs.hands_on)
+    for name in ("grpcurl", "redis-cli", "honeybadger", "sentry-cli", "newrelic", "kcat", "nats", "rabbitmqadmin")
     if name in PROGRAMS
 }
 PROGRAMS |= {name: _also(PROGRAMS[name], build_scripts.node_script) for name in ("node", "nodejs")}

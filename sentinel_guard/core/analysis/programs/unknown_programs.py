@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from sentinel_guard.core.analysis.expansion.command_and_options import Call
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.analysis.programs.cloud import remote_commands, service_requests
+from sentinel_guard.core.analysis.programs.files import generators
 from sentinel_guard.core.model import Effect, Kind
 
 OPERANDS = 50
@@ -54,6 +55,11 @@ def unknown(call: Call) -> Iterator[Effect]:
         return
     yield from _inplace(call)
     yield from _lost(call)
+    yield from hands_on(call)
+    if (writes := generators.PROGRAMS.get(call.command.program)) is not None:
+        yield from writes(call)
+    elif call.command.program.startswith("create-"):
+        yield from generators.created(call)
     yield from remote_commands.told_by_words(call, there=False)
     before = ""
     for item in call.fields[1 : OPERANDS + 1]:
@@ -74,6 +80,21 @@ def unknown(call: Call) -> Iterator[Effect]:
         elif item.known and not (before and (_loads(call, before) or _LEAVES_OUT.fullmatch(before))):
             yield from call.read(item) if call.world.kind(call.locate(item)) == "file" else ()
         before = ""
+
+
+_WHOLE_SECRETS = re.compile(
+    r"(?:\$\(|`)\s*(?:(?:env|printenv|export -p)\s*(?:\)|`|\|)|(?:cat|base64|xxd|gzip|gpg|openssl|head|tail|<)"
+    r"[^)`]*(?:\.env\b(?!\.(?:example|sample))|credentials\b|\bid_(?:rsa|ed25519)\b(?!\.pub)|_history\b))"
+)
+"""A word that holds all variables, or a whole file of secrets: nobody logs in with that."""
+
+
+def hands_on(call: Call) -> Iterator[Effect]:
+    """``apprise -b "$(cat .env)"``: a program that is given all secrets, and may send them; a guess."""
+    if any(
+        ("$(" in item.source or "`" in item.source) and _WHOLE_SECRETS.search(item.source) for item in call.fields[1:]
+    ):
+        yield replace(call.effect(Kind.NETWORK, call.command.program, "data", sure=False), data=UNKNOWN)
 
 
 _UNINSTALLS = re.compile(r"[\w.-]+[-_](?:uninstall|destroy|purge|wipe|nuke|killall)(?:\.sh)?")

@@ -12,7 +12,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, U
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.analysis.programs.databases import other_stores
-from sentinel_guard.core.analysis.socket_rights import ENGINE, right
+from sentinel_guard.core.analysis.socket_rights import ENGINE, GUARD, is_guards, right
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -50,6 +50,8 @@ _KEYED = ("6379", "6380", "11211")
 def socket(call: Call, item: Field, *, asks: bool) -> Effects:
     """A socket of this machine that is talked to: an engine's gives away the machine, one of a program is its own."""
     path = call.locate(item) if item.known else item.text
+    if is_guards(path):
+        yield call.effect(Kind.PRIVILEGE, GUARD, sure=False)
     if gives := right(path) if item.known else "":
         only_asks = asks and gives == ENGINE
         yield from () if only_asks else (call.effect(Kind.PRIVILEGE, gives, sure=False),)
@@ -162,13 +164,18 @@ _TO_MANY = re.compile(
 """Addresses behind which many read."""
 
 
+_NO_VERB = ("onionshare-cli", "qrcp")
+
+
 def hand(call: Call) -> Effects:
     """croc, wormhole, ffsend: ``send FILE``."""
     words = [item.text for item in call.operands]
-    if words[:1] and words[0] in ("send", "upload", "share", "up"):
-        for item in call.operands[1:]:
+    alone = call.command.program in _NO_VERB and not {"receive", "--receive"} & {item.text for item in call.fields[1:]}
+    if words[:1] and (alone or words[0] in ("send", "upload", "share", "up", "add")):
+        for item in call.operands[0 if alone else 1 :]:
             yield from call.read(item)
-        yield call.effect(Kind.NETWORK, call.command.program, "data")
+        sent = call.effect(Kind.NETWORK, call.command.program, "data")
+        yield replace(sent, data=UNKNOWN) if call.stdin else sent
 
 
 def tftp(call: Call) -> Effects:
