@@ -215,7 +215,8 @@ def _is_personal(read: Effect, root: str, home: str) -> bool:
         return False
     if read.command.program in _MAILERS:
         return not paths.is_temporary(path, root, home)
-    hidden = path[len(home) :].startswith("/.") and not path[len(home) :].startswith("/.ssh/")
+    keys = path[len(home) :].startswith("/.ssh/") and not path.endswith(".pub")
+    hidden = path[len(home) :].startswith("/.") and not keys
     beside = inside(path, home) and not inside(path, root) and not hidden
     return beside and not paths.is_temporary(path, root, home)
 
