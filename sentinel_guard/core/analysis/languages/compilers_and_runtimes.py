@@ -57,6 +57,8 @@ _ROWS: dict[str, _Row] = {
                      "pike", "io", "vala", "dotnet-script", "csharp", "tcc", "cling", "bsh"),
                     _Row("c", OptionSyntax(code="e", words="--eval -e --expr"))),
     **dict.fromkeys(("bpftrace", "stap", "dtrace"), _Row("c", OptionSyntax(code="en", value="pclo"))),
+    "dc": _Row("dc", OptionSyntax(code="e", value="f", words="--expression")),
+    **dict.fromkeys(("gforth", "pforth"), _Row("forth", OptionSyntax(code="e", words="--evaluate"))),
     "m4": _Row("m4", OptionSyntax(code="", value="DIUFRLd")),
 }  # fmt: skip
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".rs", ".go", ".zig", ".d", ".nim", ".hs", ".ml", ".swift", ".kt", ".m",

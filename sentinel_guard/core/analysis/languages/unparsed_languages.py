@@ -321,4 +321,18 @@ def _prolog(text: str) -> Iterator[tuple[str, list[object]]]:
         yield "shell" if match[1] == "shell" else "delete", [next(filter(None, match.groups()[1:]), "")]
 
 
-_LINES = {"tcl": tcl.calls, "m4": _m4, "prolog": _prolog}
+_DC = re.compile(r"(?m)!(?![<>=])([^\n]+)")
+_FORTH = re.compile(r"(?i)\bs\"\s(.*?)\"\s+system\b", re.DOTALL)
+
+
+def _dc(text: str) -> Iterator[tuple[str, list[object]]]:
+    for match in _DC.finditer(text):
+        yield "shell", [match[1]]
+
+
+def _forth(text: str) -> Iterator[tuple[str, list[object]]]:
+    for match in _FORTH.finditer(text):
+        yield "shell", [match[1]]
+
+
+_LINES = {"tcl": tcl.calls, "m4": _m4, "prolog": _prolog, "dc": _dc, "forth": _forth}

@@ -50,6 +50,8 @@ RUNS = [
     ("raku -e '\".env\".IO.unlink'", ["delete .env"], "Raku's path"),
     ("raku -e 'say <a b c>.elems; say 3 < 4 && 5 > 2'", [], "lists and comparisons"),
     ("swipl -g 'delete_directory_and_contents(src),halt'", ["delete src recursive ?"], "Prolog's atom"),
+    ("dc -e '!rm a.txt'", ["delete a.txt"], "a line of dc for the shell"),
+    ('gforth -e \'s" rm a.txt" system bye\'', ["delete a.txt"], "Forth's system"),
     ("echo \"void main(){ Directory('src').deleteSync(recursive: true); }\" > a.dart; dart run a.dart",
      ["write a.dart truncate", "delete src recursive ?"], "single quotes of Dart"),
     ("echo 'fn main(){ for e in fs::read_dir(\".\"){ fs::remove_dir_all(e.path()); } }' > z.rs; rustc z.rs -o y && ./y",

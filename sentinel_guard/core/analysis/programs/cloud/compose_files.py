@@ -120,6 +120,29 @@ def _says_values(text: str) -> bool:
     return all(map(_LITERAL_VALUE.fullmatch, lines))
 
 
+_ALL_RIGHTS = re.compile(r"(?m)^\s*(?:-\s*)?['\"]?privileged['\"]?\s*:\s*['\"]?true\b")
+_NAMESPACES = re.compile(r"(?m)^\s*['\"]?(?:pid|userns_mode|cgroup)['\"]?\s*:\s*['\"]?host\b")
+_HOST_VOLUME = re.compile(
+    r"(?m)(?:^\s*-\s*|\[\s*|,\s*)['\"]?(/(?:home|etc|root|boot|proc|sys|dev|usr|var|run|lib|bin)?/?):/"
+)
+_STARTS = frozenset(("up", "run", "create", "start", "restart", "watch"))
+
+
+def reached(call: Call, parsed: Parsed, verb: str) -> Iterator[Effect]:
+    """What of the machine the services of a compose file reach that this very text wrote: nobody has seen it."""
+    if verb not in _STARTS or not call.world.made():
+        return
+    written = (call.world.read(path) or "" for path in call.world.made())
+    held = [text for text in texts(call, parsed) or () if text in written]
+    for text in held:
+        if _ALL_RIGHTS.search(text):
+            yield call.effect(Kind.PRIVILEGE, "container --privileged")
+        if _NAMESPACES.search(text):
+            yield call.effect(Kind.PRIVILEGE, "container host namespace")
+        if _HOST_VOLUME.search(text):
+            yield call.effect(Kind.PRIVILEGE, "container host mount")
+
+
 class Project(NamedTuple):
     """What is known of a project's services."""
 

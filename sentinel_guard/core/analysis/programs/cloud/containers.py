@@ -18,9 +18,9 @@ from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
 
-_ON_PATHS = (Kind.WRITE, Kind.DELETE, Kind.READ, Kind.GIT_REWRITE, Kind.PRIVILEGE, Kind.SIGNAL)
 _SYSTEM = ("/etc", "/root", "/boot", "/proc", "/sys", "/dev", "/usr", "/var", "/var/run", "/run", "/lib", "/bin")
 _HOST = frozenset(("/", "/home", *_SYSTEM))
+_ON_PATHS = (Kind.WRITE, Kind.DELETE, Kind.READ, Kind.GIT_REWRITE, Kind.PRIVILEGE, Kind.SIGNAL)
 _KEPT = (
     *("/var/lib", "/data", "/srv", "/home", "/mnt", "/media", "/etc", "/root", "/opt", "/var/www", "/bitnami"),
     *("/config", "/storage", "/uploads", "/backup", "/backups", "/letsencrypt", "/app/data", "/app/storage"),
@@ -168,6 +168,7 @@ def compose(call: Call) -> Effects:
     parsed, verb, fields = _compose_fields(call)
     if any(item.text == "--dry-run" for item in call.fields):
         return
+    yield from compose_files.reached(call, parsed, verb)
     if verb in ("exec", "run"):
         run = parse(fields, _COMPOSE_RUN)
         mounts = dict(_mounts(call, run))

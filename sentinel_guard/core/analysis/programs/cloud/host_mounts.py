@@ -36,6 +36,7 @@ _BY_VOLUME = _Engine(("-v", "--volume", "--mount"))
 _LXD = _Engine(keys=True, root=True)
 _ENGINES = {
     "apptainer": _SAME_USER, "singularity": _SAME_USER, "ch-run": _Engine(("-b", "--bind")),
+    "pack": _Engine(("--volume",)), "finch": _BY_VOLUME,
     "buildah": _BY_VOLUME, "udocker": _BY_VOLUME, "distrobox": _BY_VOLUME, "distrobox-create": _BY_VOLUME,
     "enroot": _Engine(("-m", "--mount")), "sarus": _Engine(("--mount",)), "shifter": _Engine(("-V", "--volume")),
     "ctr": _Engine(("--mount",), root=True), "limactl": _Engine(("--mount", "--mount-only")),
