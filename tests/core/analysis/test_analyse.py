@@ -143,7 +143,7 @@ REACHED = [
         "by its name",
     ),
     ("(crontab -l; echo '* * * * * rm -rf /') | crontab -", [ROOT, "opaque crontab data ?"], "cron lines"),
-    ("echo 'rm -rf /' | at now", [ROOT], "at"),
+    ("echo 'rm -rf /' | at now", [ROOT, "opaque what runs by itself: at code ?"], "at, which no session outlives"),
     ("tmux new -d 'rm -rf /'", [ROOT], "tmux"),
     # scripts on disk
     ("bash wipe.sh", [ENV], "a script on disk"),
