@@ -175,7 +175,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "secret-tool": table(destroy="clear"),
     "wsl": table(destroy="** --unregister|--shutdown|--terminate"),
     "jenkins-cli": (*SERVICE, *table(change="groovy|groovysh|shutdown|safe-shutdown|restart|safe-restart|update-job|"
-                                     "build|disable-job|offline-node|reload-configuration|install-plugin")),
+                                     "disable-job|offline-node|reload-configuration|install-plugin")),
     "splunk": (*SERVICE, *table(destroy="clean, * clean")),
     # what is said where people talk
     "slack": (*SERVICE, *table(change="api chat.*|files.*, chat|message|file send|post|upload|update")),
