@@ -85,6 +85,7 @@ REPEATS = [
     # (effects, how many of them the checks are shown, why)
     ((), 0, "none"),
     ((execute("ls"), execute("pwd")), 2, "two commands"),
+    ((execute("ls"), execute("ls")), 1, "a command that comes twice"),
     ((execute("ls"), execute("ls"), execute("ls")), 1, "a command that comes again"),
     ((execute("ls"), replace(execute("ls"), sure=False)), 2, "it is not sure the second time"),
     ((execute("ls"), replace(execute("ls"), data="x")), 2, "it gets other data"),

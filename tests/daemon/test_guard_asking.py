@@ -331,6 +331,15 @@ def test_no_yes_for_a_while_lets_a_fatal_command_run_and_it_ends_with_one():
     assert stand.live.timed.live(0.0) == []
 
 
+@pytest.mark.parametrize(("tries", "holds"), [(2, True), (3, False)], ids=["a hint does not", "the breaker does"])
+def test_what_a_call_came_to_ends_a_yes_for_a_while(tries, holds):
+    stand = Stand(Reply(True, "terminal", timed=True))
+    assert timed(stand, "deploy production") == ["allow"]
+    for _ in range(tries):
+        asyncio.run(stand.call("ls nothing", code=2, error="e"))
+    assert bool(stand.live.timed.live(stand.now())) is holds
+
+
 def test_where_policy_offers_none_a_yes_holds_once():
     policy = replace(POLICY, gate=replace(POLICY.gate, timed_seconds=0.0))
     stand = Stand(Reply(True, "terminal", timed=True), False, policy=policy)

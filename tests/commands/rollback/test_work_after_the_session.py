@@ -33,6 +33,11 @@ def pull(repo) -> None:
 
 LATER = (
     (lambda r: commit(r, "mine"), "main: [0-9a-f]+ mine", "a commit"),
+    (
+        lambda r: [commit(r, "mine"), (r / ".git/logs/refs/heads/main").unlink()],
+        "main: [0-9a-f]+ mine(?! and)",
+        "a commit, and no reflog tells of it",
+    ),
     (lambda r: git(r, "commit", "-q", "--amend", "-m", "reworded"), "main: [0-9a-f]+ reworded", "the agent's, amended"),
     (pull, "main: [0-9a-f]+ theirs", "older commits that were pulled"),
     (lambda r: [git(r, "checkout", "-qb", "topic"), commit(r, "new")], "topic: [0-9a-f]+ new", "on a new branch"),

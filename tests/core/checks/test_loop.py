@@ -189,6 +189,12 @@ def test_another_output_under_the_same_last_words_is_progress():
     assert "break" not in Story(CHECK).words(*(("npm run build", s) for s in states))
 
 
+@pytest.mark.parametrize("outputs", ["aaabbb", "bbbaaa"])
+def test_only_what_printed_the_same_is_the_same_error_despite_changes(outputs):
+    tries = [(f"try {n}", red("boom", f"t{n}", f"t{n}", out=out)) for n, out in enumerate(outputs)]
+    assert Story(CHECK).words(*tries) == [""] * 6
+
+
 RETURNS = (
     ("", "where only failures are measured"),
     ("A", "where all calls are"),
