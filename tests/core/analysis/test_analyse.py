@@ -19,6 +19,7 @@ WORLD = FakeWorld(
         f"{REPO}/b.py": "",
         f"{REPO}/old.log": "",
         f"{REPO}/wipe.sh": "rm -f .env\n",
+        f"{REPO}/clean.txt": "# cleans\nrm -rf DIR\n",
         f"{REPO}/args.sh": '#!/bin/sh\nrm -rf "$1"\n',
         f"{REPO}/unsure.sh": 'rm -rf "$UNKNOWN"\n',
         f"{REPO}/run.py": "import os\nos.remove('.env')\n",
@@ -145,6 +146,9 @@ REACHED = [
     ("(crontab -l; echo '* * * * * rm -rf /') | crontab -", [ROOT, "opaque crontab data ?"], "cron lines"),
     ("echo 'rm -rf /' | at now", [ROOT, "opaque what runs by itself: at code ?"], "at, which no session outlives"),
     ("tmux new -d 'rm -rf /'", [ROOT], "tmux"),
+    ("sed s,DIR,/, clean.txt | sh", [ROOT], "what sed makes of a file"),
+    ("sed s,DIR,/, clean.txt > /tmp/c; sh /tmp/c", ["write /tmp/c truncate", ROOT], "by a file of its own"),
+    ("head -1 clean.txt | sh", [], "not what stands behind it"),
     # scripts on disk
     ("bash wipe.sh", [ENV], "a script on disk"),
     ("./wipe.sh", [ENV], "a script by its name"),

@@ -59,6 +59,8 @@ def output(call: Call) -> str:
         return _together(_content(call, item) for item in call.operands)
     if name == "curl" and (files := [(m[1], f.known) for f in call.operands if (m := _FILE_ADDRESS.match(f.text))]):
         return _together(_content(call, Field(path, known)) for path, known in files)
+    if len(call.operands) == _FILE_AT.get(name) and call.fields[-1] is call.operands[-1]:
+        return _of_file(call)
     if isinstance(call.stdin, NothingPrinted) and _chooses_lines(call):
         return ""
     if isinstance(call.stdin, PossibleLines) and _chooses_whole_lines(call):
@@ -104,6 +106,20 @@ def _content(call: Call, item: Field) -> str:
         return call.stdin
     path = item.text if item.text.startswith("/dev/fd/") else call.locate(item)
     text = call.world.read(path) if item.known else None
+    return UNKNOWN if text is None else text
+
+
+_FILE_AT = {"sed": 2, "head": 1, "tail": 1}
+"""By a program's name, which of its operands is the file of which it prints something; with more it prints of each."""
+
+
+def _of_file(call: Call) -> str:
+    """What a program prints of one file: the same as of that on standard input."""
+    content = _content(call, call.operands[-1])
+    if UNKNOWN in content or not all(field.known for field in call.fields):
+        return UNKNOWN
+    spot = constant_output.ProgramContext(call.world, None)
+    text = constant_output.output(call.command.argv[:-1], content, spot)
     return UNKNOWN if text is None else text
 
 
