@@ -27,12 +27,15 @@ class CodeRunner(NamedTuple):
     """One of these words must be among the first, else nothing runs."""
     short: bool = False
     """``OWNER/NAME`` is an address."""
+    last: frozenset[str] = frozenset()
+    """Those of the options behind whose value stand the words of what is run: ``-jar X ...``."""
 
 
-def _row(options: str = "", verbs: str = "", *, file: bool = False, needs: str = "", short: bool = False) -> CodeRunner:
-    return CodeRunner(
-        frozenset(options.split()), file, frozenset(verbs.split()), frozenset(needs.split()), short,
-    )  # fmt: skip
+def _row(
+    options: str = "", verbs: str = "", *, file: bool = False, needs: str = "", short: bool = False, last: str = ""
+) -> CodeRunner:
+    named, skipped, needed, ending = (frozenset(text.split()) for text in (options, verbs, needs, last))
+    return CodeRunner(named, file, skipped, needed, short, ending)
 
 
 def _all(names: str, row: CodeRunner) -> dict[str, CodeRunner]:
@@ -126,7 +129,7 @@ CODE_RUNNERS: dict[str, CodeRunner] = {
     # runtimes
     **_all("wine wine64 mono box64 box86 proton winetricks qemu-x86_64", _FILE),
     **_all("wasmtime wasmer wasm3 wasmedge iwasm spin lunatic wasmi", _row("", "run up", file=True)),
-    "java": _row("-jar -javaagent -agentpath -cp -classpath --class-path @", file=True),
+    "java": _row("-jar -javaagent -agentpath -cp -classpath --class-path @", file=True, last="-jar -m --module"),
     **_all("kotlin groovy amm bsh jshell kscript zx", _FILE),
     "jbang": _row("", "app install run", file=True),
     "scala": _row("", "run", file=True),
@@ -159,6 +162,8 @@ def given(program: str, words: Sequence[Field]) -> Iterator[Field]:
     """The words of a call (without the program) that are files of code; some may be an option's value instead."""
     row = CODE_RUNNERS[program]
     words = words[:MOST]
+    if row.last and (ends := [at for at, item in enumerate(words) if item.text in row.last]):
+        words = words[: ends[0] + 2]
     if row.needs and row.needs.isdisjoint(item.text for item in words):
         return
     for item, behind in pairwise((*words, Field(""))):

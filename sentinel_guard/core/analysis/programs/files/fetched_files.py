@@ -10,6 +10,11 @@ from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, 
 from sentinel_guard.core.analysis.programs.files.code_runners import CODE_RUNNERS, given
 from sentinel_guard.core.model import Effect
 
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 _PACKAGES = re.compile(
     r".*\.(?:whl|tgz|tar\.(?:gz|xz|bz2|zst)|gem|crate|deb|rpm|nupkg|vsix|pkg|msi|apk|flatpak|snap|jar|run|box|oci)"
 )
@@ -23,42 +28,9 @@ _BY_SETTINGS = frozenset(
     ("ansible-playbook", "docker-compose", "podman-compose", "task", "go-task", "conda", "mamba", "cwltool")
 )
 """To whom a YAML file says what to run."""
-_INSTALLERS = frozenset(
-    (
-        *(
-            "npm",
-            "npx",
-            "pnpm",
-            "yarn",
-            "bun",
-            "pip",
-            "pip3",
-            "uv",
-            "uvx",
-            "pipx",
-            "gem",
-            "dpkg",
-            "rpm",
-            "apt",
-            "apt-get",
-            "dnf",
-        ),
-        *(
-            "yum",
-            "zypper",
-            "pacman",
-            "apk",
-            "snap",
-            "flatpak",
-            "installer",
-            "msiexec",
-            "code",
-            "cursor",
-            "codium",
-            "windsurf",
-        ),
-        *("composer", "helm", "cargo", "vagrant"),
-    )
+_INSTALLERS = _names(
+    "npm npx pnpm yarn bun pip pip3 uv uvx pipx gem dpkg rpm apt apt-get dnf yum zypper pacman apk snap flatpak "
+    "installer msiexec code cursor codium windsurf composer helm cargo vagrant"
 )
 """They take packages alone."""
 _EXECUTES = frozenset(("--execute", "execute", "run"))
@@ -77,129 +49,16 @@ def _takes(call: Call, name: str) -> bool:
     return program not in _CLIENTS and any(kind.fullmatch(name) for kind in kinds)
 
 
-FILE_RUNNERS = frozenset(
-    (
-        *(
-            "java",
-            "javaw",
-            "jshell",
-            "kotlin",
-            "scala",
-            "wasmtime",
-            "wasmer",
-            "wasmedge",
-            "wazero",
-            "iwasm",
-            "spin",
-            "mono",
-            "wine",
-        ),
-        *("dotnet", "papermill", "jupyter", "jupyter-nbconvert", "ipython", "runipy", "nbclient", "voila", "streamlit"),
-        *(
-            "marimo",
-            "chainlit",
-            "ansible-playbook",
-            "k6",
-            "locust",
-            "robot",
-            "snakemake",
-            "nextflow",
-            "cwltool",
-            "love",
-            "blender",
-        ),
-        *(
-            "godot",
-            "gdb",
-            "emacs",
-            "vim",
-            "nvim",
-            "gradle",
-            "gradlew",
-            "mvn",
-            "cmake",
-            "just",
-            "task",
-            "go-task",
-            "nix",
-        ),
-        *(
-            "nix-build",
-            "nix-shell",
-            "npm",
-            "npx",
-            "pnpm",
-            "yarn",
-            "bun",
-            "pip",
-            "pip3",
-            "uv",
-            "uvx",
-            "pipx",
-            "gem",
-            "dpkg",
-        ),
-        *(
-            "rpm",
-            "apt",
-            "apt-get",
-            "dnf",
-            "yum",
-            "zypper",
-            "pacman",
-            "apk",
-            "snap",
-            "flatpak",
-            "installer",
-            "msiexec",
-            "R",
-        ),
-        *(
-            "code",
-            "cursor",
-            "codium",
-            "windsurf",
-            "docker-compose",
-            "podman-compose",
-            "racket",
-            "sbcl",
-            "clojure",
-            "clj",
-            "bb",
-        ),
-        *(
-            "guile",
-            "zig",
-            "nim",
-            "dart",
-            "swift",
-            "go",
-            "crystal",
-            "runghc",
-            "stack",
-            "ocaml",
-            "tclsh",
-            "octave",
-            "rust-script",
-        ),
-        *(
-            "scala-cli",
-            "jbang",
-            "kotlinc",
-            "raku",
-            "swipl",
-            "cargo",
-            "conda",
-            "mamba",
-            "composer",
-            "helm",
-            "insmod",
-            "vagrant",
-        ),
-        *("qemu-x86_64", "firejail", "osascript", "mshta", "regsvr32", "rundll32", "frida"),
-        *_CLIENTS,
-    )
-)
+FILE_RUNNERS = _names(
+    "java javaw jshell kotlin scala wasmtime wasmer wasmedge wazero iwasm spin mono wine dotnet papermill jupyter "
+    "jupyter-nbconvert ipython runipy nbclient voila streamlit marimo chainlit ansible-playbook k6 locust robot "
+    "snakemake nextflow cwltool love blender godot gdb emacs vim nvim gradle gradlew mvn cmake just task go-task "
+    "nix nix-build nix-shell npm npx pnpm yarn bun pip pip3 uv uvx pipx gem dpkg rpm apt apt-get dnf yum zypper "
+    "pacman apk snap flatpak installer msiexec R code cursor codium windsurf docker-compose podman-compose racket "
+    "sbcl clojure clj bb guile zig nim dart swift go crystal runghc stack ocaml tclsh octave rust-script "
+    "scala-cli jbang kotlinc raku swipl cargo conda mamba composer helm insmod vagrant qemu-x86_64 firejail "
+    "osascript mshta regsvr32 rundll32 frida"
+) | {*_CLIENTS}
 """Whoever runs, loads or installs a file that it is given."""
 _MOST = 60
 """Words of a call that are looked at."""
