@@ -7,6 +7,7 @@ analysis says stands in refusals, logs and reports, where a secret has no place.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 STORE = "secrets of "
 """What an effect's target begins with where secrets are read that lie in no file: ``secrets of gh``."""
@@ -66,6 +67,7 @@ _KEYS = (".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".asc")
 _VARIABLE = re.compile(r"TOKEN|SECRET|PASS|PRIVATE|CRED|API_?KEY|ACCESS_KEY|_KEY$|AUTH|COOKIE|DSN|_UR[IL]$|CONN_")
 
 
+@lru_cache(maxsize=1024)
 def names_secret(variable: str) -> bool:
     """Whether a variable of the environment may hold a secret: its value is not folded into a word."""
     return _VARIABLE.search(variable.upper()) is not None and not variable.endswith("_SOCK")

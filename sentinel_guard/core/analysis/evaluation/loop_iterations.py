@@ -22,7 +22,15 @@ from sentinel_guard.core.analysis.expansion.output_visibility import COPIERS
 from sentinel_guard.core.analysis.expansion.partly_known_output import NothingPrinted, PartlyKnownText
 from sentinel_guard.core.analysis.expansion.shell_state import DECIDES, NEW_NAME, Field, Scope, Values
 from sentinel_guard.core.analysis.expansion.word_expansion import number
-from sentinel_guard.core.analysis.parser.syntax_tree import Arithmetic, Literal, Loop, Part, Simple, simple_commands
+from sentinel_guard.core.analysis.parser.syntax_tree import (
+    Arithmetic,
+    Literal,
+    Loop,
+    Node,
+    Part,
+    Simple,
+    simple_commands,
+)
 from sentinel_guard.core.analysis.step_budget import TOO_MUCH, RoundsExceeded
 
 MAX_ITERATIONS = 200
@@ -59,7 +67,7 @@ def _iterations(walk: Walker, node: Loop, place: WalkContext) -> str:
     leaves = jumps(node.body)
     if node.kind in ("for", "select"):
         text = _for(walk, node, place, leaves)
-    elif node.condition is not None and any(_is_read(c) for c in simple_commands(node.condition)):
+    elif node.condition is not None and _has_read(walk, node.condition):
         text = _reads(walk, node, place)
     else:
         text = _counted(walk, node, place, leaves)
@@ -231,7 +239,7 @@ def _reads(walk: Walker, node: Loop, place: WalkContext) -> str:
     scope = place.scope
     if isinstance(place.stdin, NothingPrinted):
         place = place._replace(stdin=f"{NEW_NAME}\n")  # what came all the same would have been made meanwhile
-    inner = any(_is_read(c) for c in simple_commands(node.body))
+    inner = _has_read(walk, node.body)
     known = UNKNOWN not in place.stdin and not isinstance(place.stdin, PartlyKnownText)
     plain = bool(place.stdin) and known and not inner
     text, size = "", len(place.stdin)
@@ -333,6 +341,14 @@ def _asks_arguments(node: Loop) -> bool:
 
 
 _ARGUMENT = re.compile(r"\$\{?[#1]")
+
+
+def _has_read(walk: Walker, node: Node) -> bool:
+    """Whether anything in a loop's part reads a line; a tree does not change, however often the loop comes by."""
+    known = walk.reading.get(id(node))
+    if known is None:
+        known = walk.reading[id(node)] = node, any(_is_read(c) for c in simple_commands(node))
+    return known[1]
 
 
 def _is_read(command: Simple) -> bool:

@@ -99,6 +99,8 @@ class Walker(Runner, Protocol):
     """Functions that are being called, by name."""
     printing: dict[int, tuple[Node, Command | None]]
     """By the identity of a loop: its first command that says what it was given."""
+    reading: dict[int, tuple[Node, bool]]
+    """By the identity of a loop's condition or body: whether anything in it reads a line."""
 
     def text(self, text: str, place: WalkContext) -> str:
         """Walks a text in this very scope (eval, source); gives its output."""

@@ -90,6 +90,7 @@ class Walk:
         self.running: dict[str, Node] = {}
         self.effects: list[Effect] = []
         self.printing: dict[int, tuple[Node, Command | None]] = {}
+        self.reading: dict[int, tuple[Node, bool]] = {}
         self._substitutions, self._exact = FoundSubstitutions(), ExactOutputs()
 
     def add(self, effect: Effect, place: WalkContext) -> None:

@@ -53,8 +53,10 @@ def unknown(call: Call) -> Iterator[Effect]:
     """Guesses; see above."""
     if call.command.program in _SPEAK_OF:
         return
-    yield from _inplace(call)
     yield from _lost(call)
+    if len(call.fields) == 1:
+        return
+    yield from _inplace(call)
     yield from hands_on(call)
     if (writes := generators.PROGRAMS.get(call.command.program)) is not None:
         yield from writes(call)
@@ -110,7 +112,7 @@ def _lost(call: Call) -> Iterator[Effect]:
     if program in subcommand_tables.MADE_ANEW or program in _FINDERS or "/" in call.fields[0].text:
         return
     named = ":" in program and subcommand_tables.is_loss(program)
-    yield from service_requests.effects(call, program)
+    yield from service_requests.effects(call, program) if len(call.fields) > 1 else ()
     yield from subcommand_tables.by_words(call, loses=named or subcommand_tables.typed_loss(call.stdin))
 
 
