@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.host.machine import cgroups, session_limit
+from sentinel_guard.host.machine.process_numbers import last_given, newest_first
 
 _DEV_TTY = os.makedev(5, 0)
 """/dev/tty: whatever controls the process."""
@@ -66,7 +67,7 @@ def tree(
     limit = session_limit.number(session)
     roots = [*roots]
     kept = spare.union(roots)
-    for pid in reversed(_pids()):
+    for pid in newest_first(_pids(), last_given()):
         fields = _fields(pid)
         if fields and fields[0] not in (b"Z", b"X"):
             children.setdefault(int(fields[1]), []).append(pid)

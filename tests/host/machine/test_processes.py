@@ -12,7 +12,7 @@ import pexpect
 import pytest
 
 from sentinel_guard.core.peer import Peer
-from sentinel_guard.host.machine import ancestry, processes
+from sentinel_guard.host.machine import ancestry, process_numbers, processes
 from tests.support.process_family import NONE, family
 from tests.support.time_limits import limit
 from tests.support.wait_until import until
@@ -128,6 +128,24 @@ def test_what_carries_the_mark_belongs_to_the_tree_wherever_it_is(start):
     finally:
         if processes.identify(pid):
             os.kill(pid, signal.SIGKILL)
+
+
+NEWEST_FIRST = [
+    ([1, 20, 300], 300, [300, 20, 1], "as they count up"),
+    ([1, 310, 900, 32000], 310, [310, 1, 32000, 900], "behind the highest they begin anew"),
+    ([1, 310, 900], 0, [900, 310, 1], "where nobody tells which was the last"),
+]
+
+
+@pytest.mark.parametrize(("pids", "last", "order", "why"), NEWEST_FIRST)
+def test_the_newest_processes_are_looked_at_first(pids, last, order, why):
+    assert process_numbers.newest_first(pids, last) == order, why
+
+
+def test_a_child_is_newer_than_its_parent(start):
+    child = start("sleep", "60").pid
+    order = process_numbers.newest_first([os.getpid(), child], process_numbers.last_given())
+    assert order == [child, os.getpid()]
 
 
 def test_freeze_stops_and_kill_ends_what_is_stopped(start):
