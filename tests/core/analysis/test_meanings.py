@@ -143,6 +143,8 @@ ROWS = [
     ("ssh-import-id-gh somebody", "write append", "keys that may log in"),
     ("git filter-branch -h", "!git-rewrite", "help"),
     ("redis-server --port 6399 --daemonize yes; redis-cli -p 6399 FLUSHALL", "!database delete", "an own server"),
+    ("redis-server --unixsocket /tmp/r.s & redis-cli -s /tmp/r.s FLUSHALL", "!database delete", "by its socket"),
+    ("redis-server --unixsocket /tmp/r.s & redis-cli -s /run/r.s FLUSHALL", "database delete", "another one"),
     # what listens there
     ("lsof -ti :3000,5432 | xargs kill -9", "signal of port 5432", "a database's port"),
     ("lsof -ti :3000 | xargs kill -9", "!signal of port", "a server of the developer's"),

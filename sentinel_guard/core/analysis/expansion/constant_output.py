@@ -322,16 +322,26 @@ def _command(words: tuple[str, ...], stdin: str, place: ProgramContext) -> str |
     return _which(words, stdin, place) if words[:1] == ("-v",) else output(words, stdin, place)
 
 
+_MKTEMP = re.compile(
+    r"-(?P<letters>[dqut]+)|--(?:directory|quiet|dry-run|(?P<inside>tmpdir))|--(?P<name>suffix|tmpdir)=(?P<value>.*)"
+)
+
+
 def _mktemp(words: tuple[str, ...], _stdin: str, place: ProgramContext) -> str | None:
     """A fresh name: the template itself stands for it, as nothing is there yet."""
-    templates = [w for w in words if not re.fullmatch(r"-[dqut]+|--directory|--quiet|--dry-run", w)]
-    if len(templates) > 1 or templates[:1] == ["-p"] or (templates and templates[0].startswith("-")):
+    joined = re.sub(r"(?:^|\0)(?:-p|--(suffix))\0", lambda m: f"\0--{m[1] or 'tmpdir'}=", "\0".join(words)).split("\0")
+    options = [(word, _MKTEMP.fullmatch(word)) for word in joined if word]
+    templates = [word for word, option in options if option is None]
+    if len(templates) > 1 or (templates and templates[0].startswith("-")):
         return None
+    given = {option["name"]: option["value"] for _, option in options if option and option["name"]}
+    inside = any(option["inside"] or "t" in (option["letters"] or "") for _, option in options if option)
     template = templates[0] if templates else "tmp.XXXXXXXXXX"
-    folder = place.temporary if not templates or "t" in "".join(w for w in words if w.startswith("-")) else place.cwd
+    named = given.get("tmpdir", "")
+    folder = place.temporary if not named and (inside or "tmpdir" in given or not templates) else place.cwd
     if folder is None or "XXX" not in template:
         return None
-    return posixpath.join(folder, template) + "\n"
+    return posixpath.join(folder, named, template + given.get("suffix", "")) + "\n"
 
 
 def _git(words: tuple[str, ...], _stdin: str, place: ProgramContext) -> str | None:

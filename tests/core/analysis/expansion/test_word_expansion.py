@@ -102,6 +102,10 @@ KNOWN = [
     ("echo $(which rm) $(command -v rm)", ["echo", "/usr/bin/rm", "/usr/bin/rm"], "which"),
     ("cd $(git rev-parse --show-toplevel)", ["cd", "/repo"], "top of the repository"),
     ("t=$(mktemp -d); rm -rf $t/x", ["rm", "-rf", "/tmp/tmp.XXXXXXXXXX/x"], "a fresh folder is named by its template"),
+    ("t=$(mktemp --suffix=.db); rm $t", ["rm", "/tmp/tmp.XXXXXXXXXX.db"], "with an ending"),
+    ("t=$(mktemp --suffix .db -p /var/tmp a.XXXX); rm $t", ["rm", "/var/tmp/a.XXXX.db"], "in a folder"),
+    ("t=$(mktemp -p src -d a.XXXX); rm $t", ["rm", "/repo/src/a.XXXX"], "in this one"),
+    ("t=$(mktemp --tmpdir a.XXXX); rm $t", ["rm", "/tmp/a.XXXX"], "in the temporary one"),
     ("echo $(echo a; echo b) $(command echo c)", ["echo", "a", "b", "c"], "several constants"),
     (
         "echo $((1+2*3)) $((7/2)) $((-7/2)) $((2**3)) $((010)) $((0x1f))",

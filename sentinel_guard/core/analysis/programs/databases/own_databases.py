@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from itertools import pairwise
 
+from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.programs.databases import remote_databases
 from sentinel_guard.core.model import Effect
@@ -20,12 +21,19 @@ _DROPS = re.compile(r"\s*drop\s+database\s+(?:if\s+exists\s+)?[\"`\[]?(\w+)", re
 
 
 def serve(call: Call) -> Iterable[Effect]:
-    """A server that this text starts on a port of its own."""
+    """A server that this text starts on a port of its own, or on a socket among temporary files."""
     given = call.parsed.value("--port", "-p", "-port")
     words = [item.text for item in call.fields[1:]]
     port = given.text if given is not None else next((b for a, b in pairwise(words) if a in ("--port", "-p")), "")
     if port.isdigit():
         call.world.own.add(f"server at port {port}")  # it may fail unseen, in the background
+    socket = next((b for a, b in pairwise(call.fields) if a.text == "--unixsocket"), None)
+    if (
+        socket is not None
+        and socket.known
+        and paths.is_temporary(call.locate(socket), call.world.root, call.world.home)
+    ):
+        call.world.own.add(f"server at socket {call.locate(socket)}")
     return ()
 
 
@@ -58,8 +66,15 @@ def note_created(call: Call, sql: str) -> None:
         call.world.own.update(f"database {name}{_server(call)}" for name in _CREATES.findall(sql))
 
 
+_BY_SOCKET = ("redis-cli", "valkey-cli")
+"""To whom ``-s`` is the socket of a server."""
+
+
 def listens_own(call: Call) -> bool:
-    """Whether a client speaks to a container that this text or session started, at a port of this machine."""
+    """Whether a client speaks to a server that this text or session started, at a port or socket of this machine."""
+    socket = call.parsed.value("-s") if call.command.program in _BY_SOCKET else None
+    if socket is not None:
+        return socket.known and f"server at socket {call.locate(socket)}" in call.world.own
     names = (name.partition("port ") for name in (*call.world.own, *call.world.proven))
     ports = [port for _, sign, port in names if sign]
     words = [item.text for item in call.fields[1:]]
