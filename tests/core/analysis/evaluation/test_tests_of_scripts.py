@@ -1,4 +1,6 @@
-"""In a script of bash a test on what is known leaves out what it does not come to; bash itself says so of each row."""
+"""What a script surely does not come to is not run: behind an ``exit``, and in one of bash what a test on what is known
+leaves out. Bash itself says so of each row.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.model import Action, Kind, Layer
 from tests.support.fakes import FakeWorld
 
-CALL = "D=1 bash s.sh a"
+CALL, EXITS = "D=1 bash s.sh a", "D=/ ./s.sh"
 LEFT_OUT = [
     ('if [ "$D" = 1 ]; then q; else p; fi', "the other branch"),
     ("D=${D:-0}\nif [[ $D == 1 ]]; then q; else p; fi", "behind a default"),
@@ -68,6 +70,41 @@ SEEN = [
     ("", 'D=1; [ "$D" = 1 ] || p', "a line that is typed"),
     ("", "D=1 bash -c '[ \"$D\" = 1 ] || p'", "a text"),
 ]  # fmt: skip
+ENDED = [
+    ('case "$D" in /*) exit 2 ;; esac\np', "an arm that is taken"),
+    ('D=${D:-out}\ncase "$D" in /*|.|*..*) echo no >&2; exit 2 ;; esac\np', "behind a default that is not taken"),
+    ('if [ "$D" = / ]; then exit 2; fi\np', "a test that holds"),
+    ('[ "$D" = / ] && exit 2\np', "a list"),
+    ('[[ "$D" == / ]] && { echo no; exit 2; }\np', "a group in it"),
+    ('[ "$D" != / ] || exit 2\np', "what fails, too"),
+    ('test "$D" != / || { echo no; exit 2; }; p', "in any form"),
+    ("exit\np", "on its own"),
+    ("{ exit; p; }; p", "in a group"),
+    ('(case "$D" in /) exit;; esac; p); q', "of a subshell only it ends"),
+    ('case "$D" in /) exit;; *) p;; esac; p', "the other arm is not taken either"),
+    ('trap "q" EXIT\nexit\np', "its trap runs"),
+]
+GOES_ON = [
+    ('case "$D" in /x) exit 2 ;; esac\np', EXITS, "an arm that is not taken"),
+    ('case "$D" in /) exit 2 ;; esac\np', "D=. ./s.sh", "another value"),
+    ('case "$1" in a) exit ;; esac\np', './s.sh "$(cat f)"', "what nobody knows"),
+    ('case "$D" in /) c && exit ;; esac\np', EXITS, "that may not happen"),
+    ('case "$D" in /) exit 1 2 ;; esac\np', EXITS, "bash refuses two arguments, and goes on"),
+    ('exit() { :; }\ncase "$D" in /) exit ;; esac\np', EXITS, "another exit"),
+    ("enable -n exit\nexit\np", EXITS, "switched off"),
+    ('eval "$1"\ncase "$D" in /) exit ;; esac\np', f"{CALL} D=.", "behind code that may set it"),
+    ("exit & p", EXITS, "in the background"),
+    ("exit | cat; p", EXITS, "of a pipe"),
+    ("(exit); p", EXITS, "of a subshell"),
+    ("x=$(exit); p", EXITS, "of a substitution"),
+    ("f() { exit; }; p; f", EXITS, "not called yet"),
+    ("while c; do exit; done; p", EXITS, "a loop may have no round"),
+    ("shopt -s extdebug; trap false DEBUG; exit; p", EXITS, "a trap that leaves out the next command"),
+    ("exit\np", "bash -i s.sh", "a shell of a person stays where jobs stand still"),
+    ("#!/bin/bash -i\nexit\np", EXITS, "the same, as the script says"),
+    ("", "exit; p", "what may be a line of a terminal"),
+    ("exit", ". ./s.sh; p", "of a terminal, by a file"),
+]  # fmt: skip
 
 
 def runs(script: str, call: str) -> bool:
@@ -77,15 +114,18 @@ def runs(script: str, call: str) -> bool:
     return any(e.kind is Kind.EXECUTE and e.command is not None and e.command.program == "p" for e in effects)
 
 
-@pytest.mark.parametrize(("script", "why"), LEFT_OUT)
-def test_what_a_test_leaves_out_is_not_run(script, why, tmp_path):
-    assert not runs(script, CALL), why
+@pytest.mark.parametrize(
+    ("call", "value", "script", "why"),
+    [*((CALL, "1", *row) for row in LEFT_OUT), *((EXITS, "/", *row) for row in ENDED)],
+)
+def test_what_a_script_does_not_come_to_is_not_run(call, value, script, why, tmp_path):
+    assert not runs(script, call), why
     (tmp_path / "s.sh").write_text(f"p() {{ echo ran; }}; q() {{ :; }}\n{script}")
-    command = ["bash", "s.sh", "a"]
-    done = subprocess.run(command, cwd=tmp_path, env={"D": "1"}, capture_output=True, text=True, check=False)
+    words = ["bash", "s.sh", "a"]
+    done = subprocess.run(words, cwd=tmp_path, env={"D": value}, capture_output=True, text=True, check=False)
     assert "ran" not in done.stdout
 
 
-@pytest.mark.parametrize(("script", "call", "why"), SEEN)
-def test_where_a_test_does_not_decide_it_is_seen(script, call, why):
+@pytest.mark.parametrize(("script", "call", "why"), [*SEEN, *GOES_ON])
+def test_where_it_is_not_sure_it_is_seen(script, call, why):
     assert runs(script, call), why
