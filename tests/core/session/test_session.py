@@ -233,6 +233,8 @@ def test_old_usage_is_forgotten():
     assert [u.work for u in session.usage] == [7]
     session = fold(entry("usage", 1.0, output=5), entry("usage", 600.5, output=7), entry("usage", 601.0, output=9))
     assert [u.work for u in session.usage] == [7, 9], "ten minutes old is too old"
+    session = fold(entry("usage", 1_700_000_000.0, output=5), entry("usage", 1_700_000_601.0, output=7))
+    assert [u.work for u in session.usage] == [7], "at any time of day"
 
 
 def reply(at, key, **data):
