@@ -67,6 +67,10 @@ _CHANGES_UNSEEN = re.compile(
     re.MULTILINE,
 )
 """Ways in which a variable may come to another value than the text in its place says."""
+_MAY_NOT_RUN = re.compile(
+    r"(?:[)}]|\b(?:fi|done|esac)\b|\]\])[\s\\]*(?:\d+|\{\w+\})?(?:[<>]|&>)|\bexit\b[^\n;]*[<>]|[<>][^\n;]*\bexit\b"
+)
+"""A redirection that may fail: what is redirected is not run then, nor an exit in it."""
 _INTERACTIVE = re.compile(r"#!.*\s-\w*i")
 _OF_BASH = re.compile(r"#!\s*\S*(?:/env\s+|/)bash\b")
 
@@ -78,6 +82,7 @@ def begin_text(scope: Scope, text: str, via: str, *, file: bool) -> None:
     does not come to. Another shell may take a test of bash's for an error (``[[``, ``==``).
     """
     tells = file and _INTERACTIVE.match(text) is None and _CHANGES_UNSEEN.search(text) is None
+    tells = tells and _MAY_NOT_RUN.search(text) is None
     scope.ended = False if tells else None
     by_bash = via == "bash" or (via not in SHELLS and _OF_BASH.match(text) is not None)
     scope.options |= {DECIDES: tells and by_bash}
