@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS
+from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, Call
 from sentinel_guard.core.analysis.expansion.command_words import expand_all
 from sentinel_guard.core.analysis.expansion.shell_state import DECIDES, RUNTIME, Scope
 from sentinel_guard.core.analysis.expansion.word_expansion import expand, expand_one
@@ -73,6 +73,18 @@ _MAY_NOT_RUN = re.compile(
 """A redirection that may fail: what is redirected is not run then, nor an exit in it."""
 _INTERACTIVE = re.compile(r"#!.*\s-\w*i")
 _OF_BASH = re.compile(r"#!\s*\S*(?:/env\s+|/)bash\b")
+
+
+def reaches(call: Call, text: str) -> bool:
+    """Whether a script has the variables that it names as this command gives them.
+
+    A wrapper (``sudo``, ``env -i``) may take them away, and what the text set before may not be exported.
+    """
+    names = call.scope.variables.keys() - call.scope.given
+    return not call.command.via and names.isdisjoint(_WORDS.findall(text))
+
+
+_WORDS = re.compile(r"\w+")
 
 
 def begin_text(scope: Scope, text: str, via: str, *, file: bool) -> None:

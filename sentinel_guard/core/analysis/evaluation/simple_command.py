@@ -147,7 +147,8 @@ def _with_assignments(
     choices = {name: scope.choices[name] for name in saved if name in scope.choices}
     missing = saved.keys() - scope.variables.keys()
     later = _assign(walk, node, place)
-    text = command(walk, fields, place)
+    scope.given = frozenset(saved)
+    text, scope.given = command(walk, fields, place), frozenset()
     scope.variables.update(saved)
     scope.choices = {n: v for n, v in scope.choices.items() if n not in saved} | choices
     for name in missing:

@@ -25,7 +25,7 @@ from sentinel_guard.core.analysis.evaluation import (
 from sentinel_guard.core.analysis.evaluation.and_or_lists import items
 from sentinel_guard.core.analysis.evaluation.break_and_return import changed_names
 from sentinel_guard.core.analysis.evaluation.command_output import ExactOutputs
-from sentinel_guard.core.analysis.evaluation.conditions import begin_text
+from sentinel_guard.core.analysis.evaluation.conditions import begin_text, reaches
 from sentinel_guard.core.analysis.evaluation.fatal_syntax_errors import all_fatal
 from sentinel_guard.core.analysis.evaluation.redirections import evaluate_redirects
 from sentinel_guard.core.analysis.evaluation.walk_context import Output, WalkContext
@@ -346,7 +346,7 @@ class Walk:
         place = self._beside(call, via, cwd)
         place.scope.positional = None if positional is None else tuple(positional)
         place.scope.variables.pop("0", None)
-        begin_text(place.scope, text, via, file=file)
+        begin_text(place.scope, text, via, file=file and reaches(call, text))
         if name is not None:
             place.scope.variables["0"] = (name,)
         if file:

@@ -143,6 +143,8 @@ class Scope:
     """What ``$_`` is: the last word of the command before; None where it is not known."""
     asked: set[str] = field(default_factory=set)
     """Variables whose value was asked for (``loop_iterations``). Shared by copies."""
+    given: frozenset[str] = frozenset()
+    """Variables that are assigned in front of the command that runs just now. Not held by copies."""
     ended: bool | None = None
     """Whether an ``exit`` has surely ended this shell. None where none does: a terminal's goes on where jobs stand
     still, and what a text starts with may be one's line."""
@@ -172,7 +174,7 @@ class Scope:
             self.feeds,
             self.last,
             self.asked,
-            self.ended,
+            ended=self.ended,
         )
 
     def named(self, name: str) -> str:
