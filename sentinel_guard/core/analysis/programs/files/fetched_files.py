@@ -49,17 +49,19 @@ def _takes(call: Call, name: str) -> bool:
     return program not in _CLIENTS and any(kind.fullmatch(name) for kind in kinds)
 
 
-FILE_RUNNERS = _names(
-    "java javaw jshell kotlin scala wasmtime wasmer wasmedge wazero iwasm spin mono wine dotnet papermill jupyter "
-    "jupyter-nbconvert ipython runipy nbclient voila streamlit marimo chainlit ansible-playbook k6 locust robot "
-    "snakemake nextflow cwltool love blender godot gdb emacs vim nvim gradle gradlew mvn cmake just task go-task "
-    "nix nix-build nix-shell npm npx pnpm yarn bun pip pip3 uv uvx pipx gem dpkg rpm apt apt-get dnf yum zypper "
-    "pacman apk snap flatpak installer msiexec R code cursor codium windsurf docker-compose podman-compose racket "
-    "sbcl clojure clj bb guile zig nim dart swift go crystal runghc stack ocaml tclsh octave rust-script "
-    "scala-cli jbang kotlinc raku swipl cargo conda mamba composer helm insmod vagrant qemu-x86_64 firejail "
-    "osascript mshta regsvr32 rundll32 frida"
-) | {*_CLIENTS}
-"""Whoever runs, loads or installs a file that it is given."""
+_READERS = _names(
+    "sed awk gawk mawk vi vim nvim view gvim emacs emacsclient gdb lldb rr radare2 r2 rizin nmap tshark tmux"
+)
+"""They are given files to look at: of these only what stands in the place of code counts."""
+FILE_RUNNERS = (
+    (CODE_RUNNERS.keys() - _READERS)
+    | _INSTALLERS
+    | _BY_SETTINGS
+    | {*_CLIENTS}
+    | _names("clj clojure ipython love nbclient robot wazero zig go nix javaw firejail insmod")
+    | _names("osascript mshta regsvr32 rundll32")
+)
+"""Whoever runs, loads or installs a file that it is given, wherever it stands among the words."""
 _MOST = 60
 """Words of a call that are looked at."""
 _DOWNLOAD = re.compile(r"<\(.*(?<![\w.-])(?:curl|wget2?|https?|xh|aria2c|fetch|axel|gh api)(?![\w-])", re.DOTALL)
