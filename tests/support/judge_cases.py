@@ -43,6 +43,15 @@ def outcome(ident="a1", *, at=0.0, code=0, error="", out=None, before="", after=
     )
 
 
+QUIET_FAILURE = {"code": 3, "error": "", "out": "", "before": "t", "after": "t"}
+UNSEEN_FAILURE = {"code": 3, "error": None, "before": "t", "after": "t"}
+
+
+def red(error="a.c:1: error: x", before="t", after="t", code=2, **more):
+    """How a call of a story ended that failed with these words."""
+    return {"code": code, "error": error, "before": before, "after": after, **more}
+
+
 class Story:
     """A session that grows call by call; each call is judged by one check when it has ended."""
 

@@ -11,18 +11,12 @@ from sentinel_guard.core.policy.policy import Loop, Policy
 from sentinel_guard.core.response_phrases import INTERVENTION
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.core.text.normalize_output import BLANK
-from tests.support.judge_cases import Story, action, case, outcome
+from tests.support.judge_cases import QUIET_FAILURE, UNSEEN_FAILURE, Story, action, case, outcome, red
 
 RED = {"code": 2, "error": "a.c:1: error: x", "before": "t", "after": "t"}
 OK = {"out": "clean"}
-QUIET = {"code": 3, "error": "", "out": "", "before": "t", "after": "t"}
-UNSEEN = {"code": 3, "error": None, "before": "t", "after": "t"}
 SAME = {"before": "t", "after": "t"}
 SILENT_OK = {"out": "", "before": "t", "after": "t"}
-
-
-def red(error="a.c:1: error: x", before="t", after="t", code=2, **more):
-    return {"code": code, "error": error, "before": before, "after": after, **more}
 
 
 STORIES = (
@@ -95,14 +89,29 @@ STORIES = (
         "the same success with other files each time",
     ),
     ((("./run", {}),) * 24, "-" + " -" * 23, "nobody saw what it printed: no evidence"),
-    ((("exit 3", QUIET),) * 3, "- hint break", "the same failure without a word"),
-    ((("exit 3", UNSEEN),) * 3, "- hint break", "the same failure, and nobody saw what it said"),
-    (tuple((f"exit 3 # {n}", QUIET) for n in range(6)), "-" + " -" * 5, "others that fail without a word"),
-    (tuple((f"exit 3 # {n}", UNSEEN) for n in range(6)), "-" + " -" * 5, "others that nobody saw fail"),
-    (tuple(("./run", QUIET | {"code": n}) for n in range(3, 8)), "- - - - -", "without a word, another exit code"),
-    ((("exit 3", QUIET), ("exit 3", UNSEEN), ("exit 3", QUIET)), "- - -", "seen to be empty, and not seen"),
+    ((("exit 3", QUIET_FAILURE),) * 3, "- hint break", "the same failure without a word"),
+    ((("exit 3", UNSEEN_FAILURE),) * 3, "- hint break", "the same failure, and nobody saw what it said"),
+    (tuple((f"exit 3 # {n}", QUIET_FAILURE) for n in range(6)), "-" + " -" * 5, "others that fail without a word"),
+    (tuple((f"exit 3 # {n}", UNSEEN_FAILURE) for n in range(6)), "-" + " -" * 5, "others that nobody saw fail"),
     (
-        (("ls", OK), ("exit 3", UNSEEN), ("cat x", {}), ("exit 3", UNSEEN), ("ls", OK), ("exit 3", UNSEEN)),
+        tuple(("./run", QUIET_FAILURE | {"code": n}) for n in range(3, 8)),
+        "- - - - -",
+        "without a word, another exit code",
+    ),
+    (
+        (("exit 3", QUIET_FAILURE), ("exit 3", UNSEEN_FAILURE), ("exit 3", QUIET_FAILURE)),
+        "- - -",
+        "seen to be empty, and not seen",
+    ),
+    (
+        (
+            ("ls", OK),
+            ("exit 3", UNSEEN_FAILURE),
+            ("cat x", {}),
+            ("exit 3", UNSEEN_FAILURE),
+            ("ls", OK),
+            ("exit 3", UNSEEN_FAILURE),
+        ),
         "- - - hint - break",
         "with reading between that nobody saw",
     ),
@@ -177,90 +186,6 @@ def test_a_hint_says_what_came_in_turn(calls, said, why):
 def test_two_that_came_in_turn_once_are_no_cycle_however_few_are_allowed():
     calls = (("ls", OK), ("a", red("1")), ("b", OK), ("a", red("2")))
     assert Story(CHECK, Policy(loop=Loop(repeats=2))).words(*calls)[-1] == ""
-
-
-def test_the_same_error_five_times_despite_changes():
-    states = [red("boom", before=f"t{n}", after=f"t{n}") for n in range(5)]
-    assert Story(CHECK).words(*((f"try {n}", s) for n, s in enumerate(states))) == ["", "", "", "hint", "break"]
-
-
-def test_another_output_under_the_same_last_words_is_progress():
-    states = [red("npm ERR! code 1", before=f"t{n}", after=f"t{n}", out=f"{9 - n} errors") for n in range(6)]
-    assert "break" not in Story(CHECK).words(*(("npm run build", s) for s in states))
-
-
-@pytest.mark.parametrize("outputs", ["aaabbb", "bbbaaa"])
-def test_only_what_printed_the_same_is_the_same_error_despite_changes(outputs):
-    tries = [(f"try {n}", red("boom", f"t{n}", f"t{n}", out=out)) for n, out in enumerate(outputs)]
-    assert Story(CHECK).words(*tries) == [""] * 6
-
-
-RETURNS = (
-    ("", "where only failures are measured"),
-    ("A", "where all calls are"),
-)
-
-
-@pytest.mark.parametrize(("measured", "why"), RETURNS, ids=[r[1] for r in RETURNS])
-def test_files_that_come_back_twice_with_the_same_failure(measured, why):
-    """Fix, failure, revert; the same again: in the end the files are where they were, and so is the failure."""
-    story = Story(CHECK)
-    story.call("make -s", **red("at first", "Z", "Z", out="first"))
-    story.call("make -n", **red("other", "A", "A", out="first"))
-    for n in range(2):
-        story.call(f"sed -i s/a/{n}/ f", after=measured and "B")
-        story.call(f"make {n}", **red("x", "B", "B", out=f"{n}"))
-        story.call(f"git checkout f # {n}", after=measured)
-        found = story.call(f"make -k {n}", **red(f"other {n}", "A", "A", out=f"{n}"))
-    assert [f.response for f in found] == [Response.BREAK]
-    assert "earlier state" in found[0].why
-
-
-LAPS = (
-    ({"error": ""}, ("test.sh",) * 2, "break", "the same one without a word"),
-    ({"error": None}, ("test.sh",) * 2, "break", "the same one, and nobody saw what it said"),
-    ({"error": ""}, ("one.sh", "two.sh"), "-", "one without a word, then another"),
-)
-
-
-@pytest.mark.parametrize(("said", "failing", "word", "why"), LAPS, ids=[r[3] for r in LAPS])
-def test_files_that_come_back_twice_and_failures_without_words(said, failing, word, why):
-    story = Story(CHECK)
-    story.call("ls", out="first", after="A")
-    for n, command in enumerate(failing):
-        story.call(f"sed -i s/a/{n}/ f", out="", after="B")
-        story.call(command, **red(before="B", after="B", out=f"{n}") | said)
-        found = story.call(f"git checkout f # {n}", **red(f"checkout {n}", "A", "A"))
-    assert [f.response.word for f in found] == ([word] if word != "-" else []), why
-
-
-def test_files_that_come_back_twice_and_fail_as_they_do():
-    story = Story(CHECK)
-    story.call("ls", out="first", after="A")
-    for n in range(2):
-        story.call(f"sed -i s/a/{n}/ f", out="", after="B")
-        found = story.call(f"git checkout f; make {n}", **red("x", "B", "A", out=f"{n}"))
-    assert [f.response for f in found] == [Response.BREAK]
-    assert "earlier state" in found[0].why
-
-
-FAILURES = st.sampled_from([QUIET, UNSEEN, red("", code=1), red("moved"), red("other", code=9)])
-
-
-@given(st.lists(st.tuples(st.sampled_from("ab"), FAILURES), max_size=4), st.booleans())
-def test_a_failure_after_each_edit_is_never_a_loop(tries, measured_after):
-    """Up to DESPITE_CHANGES tries with words, whatever they are."""
-    story = Story(CHECK)
-    for n, (command, ended) in enumerate(tries):
-        found = story.call(command, **ended | {"before": f"t{n}", "after": f"t{n}" if measured_after else f"u{n}"})
-        assert Response.BREAK not in [f.response for f in found]
-
-
-@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from([QUIET, UNSEEN])), max_size=24))
-def test_a_failure_without_words_after_each_edit_is_never_a_loop(tries):
-    story = Story(CHECK)
-    for n, (command, ended) in enumerate(tries):
-        assert story.call(command, **ended | {"before": f"t{n}", "after": f"t{n}"}) == []
 
 
 OLD = (
