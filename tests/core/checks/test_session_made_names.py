@@ -67,16 +67,123 @@ ROWS = [
 ]  # fmt: skip
 
 
+URL = "DATABASE_URL=postgres://me:x@localhost:54329/app"
+COMPOSE = """services:
+  db:
+    image: postgres
+    ports:
+      - "5433:5432"
+  kept:
+    image: postgres
+    ports: ["5434:5432"]
+    volumes:
+      - pgdata:/var/lib/postgresql/data
+volumes:
+  pgdata:
+"""
+TESTS = "services:\n  db:\n    image: postgres\n    volumes:\n      - t:/var/lib/postgresql/data\nvolumes:\n  t:\n"
+FILES = {
+    "compose.yaml": COMPOSE,
+    "compose.test.yaml": TESTS,
+    "compose.ci.yaml": TESTS.replace("t:", "pgdata:"),
+    "compose.e2e.yaml": TESTS.replace("  t:\n", "  t:\n    external: true\n"),
+    "README.md": "Start it by `docker compose -p shopdev up`.\n",
+    "app/settings.py": 'DB = os.environ["APP_DB"]\nDATABASES = {"default": env.db("DATABASE_URL")}\n',
+    "config/runtime.exs": 'url: System.get_env("DATABASE_URL")\n',
+    "prisma/schema.prisma": 'url = env("DATABASE_URL")\n',
+}
+LEFT = "from shop.models import Note; Note.objects.all().delete()"
+BESIDE_FILES = [
+    # A server that the session started, by the variables that name it.
+    (RUN, f"{URL} cargo sqlx database reset -y", Response.ALLOW, "a tool that reads the variable itself"),
+    (RUN, f"export {URL} && sqlx database drop -y", Response.ALLOW, "a variable that is exported"),
+    (RUN, f"{URL}; sqlx database drop -y", Response.ASK, "one that is not: the tool may have another"),
+    (RUN, f"export {URL}; unset DATABASE_URL; {URL}; sqlx database drop -y", Response.ASK, "no longer exported"),
+    (RUN, f"export {URL}; export -n DATABASE_URL; sqlx database drop -y", Response.ASK, "the same"),
+    (RUN, f"if x; then export {URL}; fi; sqlx database drop -y", Response.ASK, "perhaps"),
+    (RUN, f"{URL} npx prisma migrate reset --force", Response.ALLOW, "the schema takes it"),
+    (RUN, f"{URL} mix ecto.reset", Response.ALLOW, "the settings take it"),
+    (RUN, f"{URL} python manage.py flush --noinput", Response.ALLOW, "code of settings that takes it"),
+    (RUN, f"{URL.replace('DATABASE_URL', 'OTHER_DB')} python manage.py flush", Response.ASK, "nobody asks for it"),
+    (RUN, f"{URL} alembic downgrade base", Response.ALLOW, "settings beside it take it"),
+    (RUN, f"{URL.replace('localhost', 'db.acme.io')} sqlx database drop", Response.ASK, "another machine"),
+    (RUN, f"{URL.replace('54329', '5432')} sqlx database drop", Response.ASK, "another server"),
+    (RUN, f"{URL} PGHOST=db.acme.io bin/rails db:drop", Response.ASK, "a second variable says another"),
+    (RUN, f"{URL} sqlx database drop -D postgres://db.acme.io/app", Response.ASK, "a word counts before it"),
+    (RUN, f"{URL} docker compose run web sqlx database drop", Response.ASK, "it does not come into the container"),
+    (RUN, f"{URL} sudo sqlx database drop", Response.ASK, "sudo takes it away"),
+    (RUN, "goose postgres postgres://me@localhost:54329/app reset", Response.ALLOW, "by an address"),
+    (RUN, "flyway -url=jdbc:postgresql://localhost:54329/app clean", Response.ALLOW, "Java's"),
+    (RUN, "goose postgres postgres://me@localhost:54329/production reset", Response.ASK, "so called for a reason"),
+    (RUN, "PGPORT=54329 PGHOST=localhost psql -c 'DROP TABLE x'", Response.ALLOW, "the client's own variables"),
+    (RUN, "PGPORT=54329 psql -h db.acme.io -c 'DROP TABLE x'", Response.ASK, "a word counts before them"),
+    (RUN, "PGPORT=54329 PGHOST=db.acme.io psql -c 'DROP TABLE x'", Response.ASK, "another machine"),
+    ("ls", f"{URL} sqlx database drop", Response.ASK, "nobody started it"),
+    # A file among temporary ones.
+    ("ls", f'APP_DB=/tmp/n.sqlite3 python manage.py shell -c "{LEFT}"', Response.ALLOW, "settings take the file"),
+    ("ls", "APP_DB=/tmp/n.sqlite3 python manage.py flush --noinput", Response.ALLOW, "the same by a task"),
+    ("ls", f'APP_DB=/srv/n.sqlite3 python manage.py shell -c "{LEFT}"', Response.ASK, "one that stays"),
+    ("ls", f'OTHER_DB=/tmp/n.sqlite3 python manage.py shell -c "{LEFT}"', Response.ASK, "nobody asks for it"),
+    ("ls", f'python manage.py shell -c "{LEFT}"', Response.ASK, "the project's own"),
+    ("ls", "APP_DB=/tmp/n.sqlite3 python -c 'import boto3, app; boto3.resource(\"s3\").Bucket(\"a\").delete()'",
+     Response.ASK, "a bucket is no database"),
+    # Names that end in what is new.
+    ("ls", "docker run -d --name pg-$$ postgres; docker exec pg-$$ psql -c 'DROP TABLE x'; docker rm -fv pg-$$",
+     Response.ALLOW, "the shell's number"),
+    ("ls", 'n="pg-$RANDOM"; docker run -d --name "$n" postgres; docker rm -fv "$n"', Response.ALLOW, "in a variable"),
+    ("ls", "docker run -d --name pg-$RANDOM postgres; docker rm -fv pg-$RANDOM", Response.ASK, "two other names"),
+    ("ls", 'n="pg-$RANDOM"; docker run -d --name "$n" postgres; n="$1"; docker rm -fv "$n"', Response.ASK, "another"),
+    ("ls", 'docker run -d --name "$1" postgres; docker rm -fv "$2"', Response.ASK, "names that nobody knows"),
+    # Projects of compose.
+    ("docker compose -p try7 up -d --wait", "docker compose -p try7 down -v", Response.ALLOW, "the session's name"),
+    ("COMPOSE_PROJECT_NAME=try7 docker compose up -d", "COMPOSE_PROJECT_NAME=try7 docker compose down --volumes",
+     Response.ALLOW, "the same by a variable"),
+    ("ls", "export COMPOSE_PROJECT_NAME=try7; docker compose up -d; docker compose down -v", Response.ALLOW,
+     "one text"),
+    ("ls", "docker compose -p try7 down -v", Response.ASK, "nobody started it"),
+    ("docker compose -p try7 up -d", "docker compose -p other down -v", Response.ASK, "another one"),
+    ("docker compose -p try7 up -d", "docker compose down -v", Response.ASK, "the folder's"),
+    ("docker compose up -d", "docker compose down -v", Response.ASK, "the folder's, which others start, too"),
+    ("docker compose -p project up -d", "docker compose -p project down -v", Response.ASK, "the folder's by its name"),
+    ("docker compose -p shopdev up -d", "docker compose -p shopdev down -v", Response.ASK, "one that the README names"),
+    ("docker compose -p shop-prod up -d", "docker compose -p shop-prod down -v", Response.ASK, "what others use"),
+    ("docker compose -p try7 -f compose.e2e.yaml up -d", "docker compose -p try7 -f compose.e2e.yaml down -v",
+     Response.ASK, "a volume that is not the project's"),
+    ("ls", "docker compose -p shop-e2e down -v", Response.ALLOW, "a project of tests, as its name says"),
+    ("ls", "docker compose -f compose.test.yaml down -v", Response.ALLOW, "volumes of the tests' file alone"),
+    ("ls", "docker compose -f compose.ci.yaml down -v", Response.ASK, "a volume that the usual file has, too"),
+    ("ls", "docker compose -f compose.yaml -f compose.test.yaml down -v", Response.ASK, "the usual file is among them"),
+    ("ls", "docker compose -f compose.missing.yaml down -v", Response.ASK, "a file that nobody can read"),
+    ("docker compose up -d db", "psql -h localhost -p 5433 -c 'DROP TABLE x'", Response.ALLOW,
+     "a service that keeps nothing"),
+    ("docker compose up -d", "psql -h localhost -p 5434 -c 'DROP TABLE x'", Response.ASK, "one with a volume"),
+    ("docker compose up -d kept", "psql -h localhost -p 5433 -c 'DROP TABLE x'", Response.ASK, "another was started"),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("first", "code", "then", "response"), [row[:4] for row in ROWS], ids=[f"{r[0]}: {r[4]}" for r in ROWS]
 )
 def test_what_the_session_made_by_name_is_its_own(first: str, code: int, then: str, response: Response) -> None:
-    policy, session = merge(builtin()), Session("s", ROOT)
+    assert _after(first, code, then, {}) is response
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "response"), [row[:3] for row in BESIDE_FILES],
+    ids=[f"{n}: {row[3]}" for n, row in enumerate(BESIDE_FILES)],
+)  # fmt: skip
+def test_what_the_files_of_a_project_say_beside_it(first: str, then: str, response: Response) -> None:
+    assert _after(first, 0, then, {f"{ROOT}/{name}": text for name, text in FILES.items()}) is response
+
+
+def _after(first: str, code: int, then: str, files: dict[str, str]) -> Response:
+    """What is said of a text after another one that ended with this code."""
+    policy, session, world = merge(builtin()), Session("s", ROOT), FakeWorld(files, folders=(ROOT,))
     action = Action("a", "s", Layer.HOOK, "bash", {"command": first}, ROOT, 1.0, ROOT)
-    verdict = Verdict(action, analyse(action, FakeWorld()))
+    verdict = Verdict(action, analyse(action, world))
     for entry in encode_entries.of_verdict(verdict, "op", poll=False, policy=policy):
         session = session.after(entry)
     session = session.after(encode_entries.of_outcome(action, Outcome("a", 2.0, code)))
     action = Action("b", "s", Layer.HOOK, "bash", {"command": then}, ROOT, 3.0, ROOT)
-    case = Case(action, analyse(action, FakeWorld(), session.made), session, policy, home=HOME)
-    assert max((f.response for f in rules(case)), default=Response.ALLOW) is response
+    case = Case(action, analyse(action, world, session.made), session, policy, home=HOME)
+    return max((f.response for f in rules(case)), default=Response.ALLOW)

@@ -87,6 +87,7 @@ def merge(scope: Scope, branches: Sequence[Scope]) -> None:
     scope.options = merge_options([branch.options for branch in branches])
     _merge_input(scope, branches)
     scope.ended = first.ended if all(b.ended == first.ended for b in branches) else False
+    scope.exported = scope.exported.intersection(*(branch.exported for branch in branches))
     for branch in branches:
         scope.functions.update(branch.functions)
         scope.aliases.update(branch.aliases)
@@ -177,6 +178,7 @@ def _holds_same(one: Scope, other: Scope) -> bool:
         and one.positional == other.positional
         and one.options == other.options
         and one.attributes == other.attributes
+        and one.exported == other.exported
     )
 
 
@@ -190,6 +192,7 @@ def join(scope: Scope, states: Sequence[Scope], *, with_own: bool = True) -> Non
     merge_variables(scope, [scope.copy(), *states] if with_own else states)
     scope.attributes |= {name: "?" for name in lists if scope.variables.get(name) is None}
     _merge_input(scope, [scope, *states])
+    scope.exported = scope.exported.intersection(*(state.exported for state in states))
     for state in states:
         if scope.positional != state.positional:
             scope.positional = None

@@ -17,6 +17,7 @@ from sentinel_guard.core.analysis.parser.simple_command_parser import assignment
 from sentinel_guard.core.analysis.parser.syntax_tree import Assignment, Literal, Word
 
 _TEXT = re.compile(r"([A-Za-z_]\w*)(?:\[([^]]*)\])?(\+?)=(.*)", re.DOTALL)
+_NAME = re.compile(r"[A-Za-z_]\w*(?=[=+]|$)")
 _HASHES = {"BASH_ALIASES", "BASH_CMDS"}
 
 
@@ -51,6 +52,9 @@ def declare(walk: Walker, words: Sequence[Word], fields: Sequence[Field], place:
     if set(letters) & set("pfF") or not operands:
         return UNKNOWN
     own = scope.locals is not None and (name == "local" or (name in ("declare", "typeset") and "g" not in letters))
+    exports = not own and (name == "export" or "x" in letters)
+    if exports or "x" in gone:
+        _export(scope, operands, more=exports and not ("n" in letters or place.maybe))
     letters = "".join(set(letters) & set("Aiuln")) + ("r" if name == "readonly" or "r" in letters else "")
     for word in operands:
         for item in _items(word, scope):
@@ -67,6 +71,11 @@ def declare(walk: Walker, words: Sequence[Word], fields: Sequence[Field], place:
                 scope.hold(item.name, Keyed.of({}))
             _attribute(item.name, "".join(c for c in letters if c in "nr"), "", scope)
     return ""
+
+
+def _export(scope: Scope, operands: Sequence[Word], *, more: bool) -> None:
+    names = frozenset(match[0] for word in operands if (match := _NAME.match(word.source)))
+    scope.exported = scope.exported | names if more else scope.exported - names
 
 
 def _items(word: Word, scope: Scope) -> list[Assignment]:

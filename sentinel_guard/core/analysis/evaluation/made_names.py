@@ -1,4 +1,4 @@
-"""Containers, ports, databases, roles and topics that a text makes: where its success proves that none was there.
+"""Containers, compose projects, ports, databases, roles and topics that a text makes, proved by its success.
 
 ``docker run --name x`` and ``createdb x`` fail where the name is taken. So where all commands of a text had to succeed
 for it to succeed, what it made is the session's own from then on (ADR 0022).
@@ -12,7 +12,7 @@ from sentinel_guard.core.analysis.parser import bash_parser
 from sentinel_guard.core.analysis.parser.syntax_tree import List, Simple
 from sentinel_guard.core.model import Effect, Kind
 
-_KINDS = ("container ", "port ", "database ", "role ", "topic ")
+_KINDS = ("container ", "compose project ", "port ", "database ", "role ", "topic ")
 MOST = 20
 """Names of one text."""
 

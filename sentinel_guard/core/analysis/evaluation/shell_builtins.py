@@ -157,6 +157,7 @@ def unset(walk: Walker, fields: Fields, place: WalkContext) -> str:
             gone = scope.variables.get(target, ()) or target not in scope.functions
             scope.hold(target, ())
             scope.attributes.pop(target, None)
+            scope.exported -= {target}
             if gone:
                 continue
         if "v" not in letters:

@@ -358,8 +358,8 @@ class Walk:
 
     def _beside(self, call: Call, via: str, cwd: str) -> WalkContext:
         scope = call.scope.copy()
-        scope.cwd = cwd or (call.cwd if call.here else None)
-        scope.input = None
+        scope.exported = call.scope.reaching
+        scope.cwd, scope.input = cwd or (call.cwd if call.here else None), None
         chain = (*call.command.via, via)
         return WalkContext(scope, cwd or call.cwd, call.stdin, chain, call.depth + 1, call.files, call.disk)
 

@@ -145,6 +145,8 @@ class Scope:
     """Variables whose value was asked for (``loop_iterations``). Shared by copies."""
     given: frozenset[str] = frozenset()
     """Variables that are assigned in front of the command that runs just now. Not held by copies."""
+    exported: frozenset[str] = frozenset()
+    """Variables of the text that all it starts surely has."""
     ended: bool | None = None
     """Whether an ``exit`` has surely ended this shell. None where none does: a terminal's goes on where jobs stand
     still, and what a text starts with may be one's line."""
@@ -174,6 +176,7 @@ class Scope:
             self.feeds,
             self.last,
             self.asked,
+            exported=self.exported,
             ended=self.ended,
         )
 
@@ -246,6 +249,11 @@ class Scope:
         """A word that is an unknown variable alone, as the text wrote what is in it; any other word as it is."""
         whole = _VARIABLE.fullmatch(source) if self.written else None
         return self.written.get(whole[1] or whole[2], source) if whole else source
+
+    @property
+    def reaching(self) -> frozenset[str]:
+        """The variables of the text that the command which runs just now has in its environment."""
+        return self.given | self.exported if self.given else self.exported
 
     def inherits(self, name: str) -> bool:
         """Whether a variable that the text does not assign may hold something."""

@@ -23,7 +23,7 @@ from sentinel_guard.core.analysis.languages.shared import (
 )
 from sentinel_guard.core.analysis.programs import credential_hosts, subcommand_tables
 from sentinel_guard.core.analysis.programs.cloud import http_changes
-from sentinel_guard.core.analysis.programs.databases import migrations
+from sentinel_guard.core.analysis.programs.databases import given_databases, migrations
 from sentinel_guard.core.analysis.secret_names import is_secret
 from sentinel_guard.core.model import Effect, Kind
 
@@ -168,7 +168,8 @@ def effects(call: Call) -> Iterator[Effect]:
     yield from _repository_calls(call)
     for text in texts(call):
         if found := client_losses.lost(text):
-            yield call.effect(Kind.DEPLOY, found, "delete", sure=False)
+            kept = client_losses.lost(text, models=False) or not given_databases.is_thrown_away(call)
+            yield from (call.effect(Kind.DEPLOY, found, "delete", sure=False),) if kept else ()
         for name in guard_variables.changed_in_code(text):
             yield call.effect(Kind.PRIVILEGE, f"environment {name}", sure=False)
         if _GUARDS_SOCKET.search(text):

@@ -75,8 +75,8 @@ _IMPORTED = re.compile(
 """Functions that bear the loss in their own name, imported from a client's library."""
 
 
-def lost(code: str) -> str:
-    """The call by which something is lost elsewhere; empty for none."""
+def lost(code: str, *, models: bool = True) -> str:
+    """The call by which something is lost elsewhere; empty for none. ``models``: the tables of a project count."""
     loaded = service_libraries.loaded(code)
     if ("::" in code or ".purge" in code or "Resque" in code) and (match := _QUEUE.search(code)):
         return match[0]
@@ -85,7 +85,7 @@ def lost(code: str) -> str:
     if not loaded or _HERE.search(code):
         return ""
     takes = _TAKES_DOWN.search(code) if any(name in loaded for name in service_libraries.SERVICES) else None
-    found = takes or (_EMPTIES_MODEL.search(code) if any(name in loaded for name in _MODELS) else None)
+    found = takes or (_EMPTIES_MODEL.search(code) if models and any(name in loaded for name in _MODELS) else None)
     found = found or (_EMPTIES.search(code) if any(name in loaded for name in _QUEUES) else None)
     found = found or (_RESETS.search(code) if any(name in loaded for name in _STORES) else None)
     return found[0].strip(".:( \n") if found else ""

@@ -11,7 +11,7 @@ from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, Parsed, options, parse
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
-from sentinel_guard.core.analysis.programs.cloud import compose_files, mounted_keys
+from sentinel_guard.core.analysis.programs.cloud import compose_files, mounted_keys, own_containers
 from sentinel_guard.core.analysis.programs.cloud.remote_consoles import changes_models, is_console, is_production
 from sentinel_guard.core.analysis.secret_names import STORE
 from sentinel_guard.core.model import Effect, Kind
@@ -58,7 +58,7 @@ _AT_WORK = frozenset(("run", "create", "rm", "rmi", "stop", "kill", "restart", "
 
 def docker(call: Call) -> Effects:
     verb, operands = call.command.subcommand, call.operands
-    if not (verb == "rm" and operands and all(_is_own(call, item) for item in operands)):
+    if not (verb == "rm" and operands and all(own_containers.is_own(call, item) for item in operands)):
         yield from subcommand_tables.effects(call, _DOCKER, _target(verb))
     action = verb
     if verb == "compose":
@@ -73,7 +73,7 @@ def docker(call: Call) -> Effects:
     elif verb == "exec":
         if call.has("--privileged"):
             yield call.effect(Kind.PRIVILEGE, "container --privileged", sure=False)
-        own = bool(operands) and _is_own(call, operands[0])
+        own = bool(operands) and own_containers.is_own(call, operands[0])
         found = _inside(call, operands[1:], {}, () if own else _KEPT)
         yield from (effect for effect in found if not (own and effect.kind in (Kind.DATABASE, Kind.DEPLOY)))
     elif verb == "cp":
@@ -81,26 +81,12 @@ def docker(call: Call) -> Effects:
     elif (
         verb in ("rm", "rmi")
         and call.has("-f", "--force")
-        and any(_is_every(item) and not _is_own(call, item) for item in operands)
+        and any(_is_every(item) and not own_containers.is_own(call, item) for item in operands)
     ):
         yield call.effect(Kind.DEPLOY, "every container" if verb == "rm" else "every image", "delete", sure=False)
     yield from _argued(call)
     if action in _AT_WORK and (host := _other_host(call)):
         yield call.effect(Kind.DEPLOY, f"docker {host}")
-
-
-_VALUE = re.compile(r"\"?\$(?:(\w+)|\{(\w+)\})\"?")
-_STARTS = re.compile(r"[\"']?\$\(\s*(?:docker|podman|nerdctl)\s+(?:container\s+)?(?:run|create)\b([^;&|`]*)\)[\"']?")
-_BINDS = re.compile(r"\s(?:-v|--volumes?(?:-from)?|--mount)\b")
-
-
-def _is_own(call: Call, item: Field) -> bool:
-    """Whether the session made a container, by its name, or by the identifier that this text got when it did."""
-    if item.known:
-        return call.world.is_own(f"container {item.text}")
-    held = _VALUE.fullmatch(item.source)
-    started = _STARTS.fullmatch(call.scope.written.get(held[1] or held[2], "")) if held else None
-    return started is not None and _BINDS.search(started[1]) is None
 
 
 _CHOSEN = re.compile(r"--filter|\s-\w*[fln]\b|--latest|--last|\bgrep\b|\bhead\b|\bcompose\b|\brun\b|\bcreate\b")
@@ -169,6 +155,7 @@ def compose(call: Call) -> Effects:
     if any(item.text == "--dry-run" for item in call.fields):
         return
     yield from compose_files.reached(call, parsed, verb)
+    own_containers.note_project(call, parsed, verb)
     if verb in ("exec", "run"):
         run = parse(fields, _COMPOSE_RUN)
         mounts = dict(_mounts(call, run))
@@ -182,7 +169,7 @@ def compose(call: Call) -> Effects:
         found = _inside(call, run.operands[1:], mounts, kept)
         yield from (effect for effect in found if project is None or not project.spares(effect, service))
     elif verb in ("down", "rm") and {"-v", "--volumes"} & parse(fields, _COMPOSE_DOWN).flags.keys():
-        if compose_files.names_volumes(call, parsed):
+        if compose_files.names_volumes(call, parsed) and not own_containers.is_own_project(call, parsed):
             yield call.effect(Kind.DEPLOY, "docker volumes", "delete")
     elif verb in ("push", "publish"):
         yield call.effect(Kind.PUBLISH, "docker")
@@ -192,7 +179,7 @@ def _run(call: Call) -> Effects:
     mounts = dict(_mounts(call, call.parsed))
     name = call.parsed.value("--name")
     if name is not None and not call.has("-v", "--volume", "--mount", "--volumes-from"):
-        call.world.own.add(f"container {name.text}")
+        own_containers.note(call, name)
         published = [item.text.split(":") for item in call.parsed.values("-p", "--publish")]
         call.world.own.update(f"port {parts[-2]}" for parts in published if len(parts) > 1)
     yield from _powers(call)

@@ -17,6 +17,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, 
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.databases import (
     development_databases,
+    given_databases,
     own_databases,
     project_databases,
     sql_statements,
@@ -134,7 +135,7 @@ def tasks(call: Call) -> Effects:
     yield from _shell(call, program, given)
     if program == "rake":
         yield from _rake(call, given)
-    if _on_tests(call, words):
+    if _on_tests(call, words) or _is_thrown_away(call, program, words):
         return
     if (_MIGRATES.get(program, "") in words or {*_STEPS} & {*words[:4]}) and _on_production(call):
         yield call.effect(Kind.DEPLOY, f"{program} on production")
@@ -205,6 +206,18 @@ def _on_tests(call: Call, words: Sequence[str]) -> bool:
     return named or any(f"{option}={value}" in said for option in _ENVIRONMENTS for value in ("test", "testing"))
 
 
+def _is_thrown_away(call: Call, program: str, words: Sequence[str]) -> bool:
+    """Whether the address that a task is given, or else the variables, are of a database that the session made."""
+    if any(_OF_SERVER.fullmatch(_value(word)) for word in words):
+        return own_databases.listens_own(call) and not any(map(task_words.LIVE.search, words))
+    return given_databases.is_thrown_away(call, program)
+
+
+def _value(word: str) -> str:
+    value = word.partition("=")[2] if word[:1] == "-" and "=" in word.partition("://")[0] else word
+    return value.removeprefix("jdbc:")
+
+
 _GIVES_FILE = frozenset(("", *task_words.GIVES_ADDRESS))
 
 
@@ -236,7 +249,7 @@ def _shell(call: Call, program: str, given: Sequence[Field]) -> Iterator[Effect]
     elif words[:1] and words[0] in _CODE.get(program, ()):
         for text in (*words[1:], call.stdin):
             told = text.partition("=")[2] if text.startswith("--") else text
-            if not _on_tests(call, words):
+            if not (_on_tests(call, words) or given_databases.is_thrown_away(call, program)):
                 yield from code(call, told)
             if program in _LANGUAGES and any(mark in told for mark in ".(`"):
                 run = [Field(word) for word in (*_LANGUAGES[program], told.replace(UNKNOWN, " "))]

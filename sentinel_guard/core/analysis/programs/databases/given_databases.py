@@ -1,0 +1,109 @@
+"""Which database the variables that a text gives a command name: one to throw away, or one that somebody may keep.
+
+To throw away is a server that the session or this text started, at its port, and a file in a temporary folder. The
+variable must surely be in the command's environment, and the command must be known to ask it: by what its tool
+documents, or because the project's own settings say so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sentinel_guard.core.analysis import network_addresses, paths, task_words
+from sentinel_guard.core.analysis.expansion.command_and_options import Call
+
+_NAMES = re.compile(
+    r"(?:\w+_)?(?:DATABASES?|DB|DATASOURCE|SQLITE|POSTGRES(?:QL)?|PG|MYSQL|MARIADB|MONGO(?:DB)?)(?:_\w+)?|\w+_DSN|DSN"
+    r"|PG(?:HOST(?:ADDR)?|PORT|DATABASE|USER|PASSWORD|SERVICE(?:FILE)?)|ConnectionStrings__\w+"
+)
+"""Variables that say which database is meant, or how to log in there."""
+_LOGIN = re.compile(r"(?i).*(?:user(?:name)?|pass(?:word|wd)?|schema|name|database|pool\w*|engine|driver)")
+_PORT = re.compile(r"(?i).*port")
+_HOST = re.compile(r"(?i).*host(?:addr)?")
+_FILE = re.compile(r"(?:sqlite3?(?:\+\w+)?:/{0,3}(?=/)|file:(?://)?)?(?P<file>/[^?\s:,]+)(?:\?[\w=&]*)?")
+_SERVER = re.compile(
+    r"(?:jdbc:)?[a-z][\w+.-]*://(?:[^@/\s,?#]*@)?(?P<host>localhost|127\.0\.0\.1|\[::1\]):(?P<port>\d+)(?:/[\w-]*)?"
+    r"(?:\?(?!\S*(?:host|service))[\w=&.%-]*)?"
+)
+"""Of one server on this machine, at a port that is named."""
+_KEYS = re.compile(r"(?i)\s*(?:host|server|port|data source)\s*=")
+"""``Host=localhost;Port=5455;Database=app``, ``host=localhost port=5455``."""
+_DOCUMENTED: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("sqlx", "diesel", "dbmate", "sea-orm-cli", "sea", "rails", "rake"), ("DATABASE_URL",)),
+    **dict.fromkeys(("psql", "dropdb", "dropuser", "pg_restore", "pgcli"), ("PGHOST", "PGPORT")),
+}
+"""Variables that a tool reads by itself, before any file."""
+_SETTINGS = (
+    *("settings*.py", "*/settings*.py", "*/settings/*.py", "*/*/settings*.py", "config*.py", "*/config*.py"),
+    *("src/*/config*.py", "*/env.py", "*/database.py", "*/db.py", "config/*.exs", "config/*.yml", "config/*.[jt]s"),
+    *("config/*.php", "knexfile.*", "*/knexfile.*", "drizzle.config.*", "ormconfig.*", "*data-source.*"),
+    *("src/*data-source.*", "src/*/*data-source.*", "prisma/schema.prisma", "src/db.[jt]s", "src/database.[jt]s"),
+    *("src/db/index.[jt]s", "src/main/resources/application*.yml", "src/main/resources/application*.properties"),
+)
+"""Where a project's settings stand."""
+_READS = re.compile(r"(?i)env|\$\{|\bBaseSettings\b|\bconfig\(")
+_OVERRIDES = re.compile(r"(?i)\b(?:override|overwrite|overload)\w*\s*[=:(]?\s*(?:true\b|\()|\bDotenv\.overload\b")
+"""What takes ``.env`` before the environment."""
+_THROUGH = frozenset(
+    (
+        *("npx", "pnpx", "bunx", "yarn", "pnpm", "bundle", "poetry", "uv", "pdm", "pipenv", "hatch", "rye", "cargo"),
+        *("time", "nice", "timeout", "command", "nohup", "stdbuf", "manage.py", "rails", "artisan", "django-admin"),
+    )
+)
+"""What runs a tool with the variables that are there."""
+MOST = 30
+"""Files of settings that are looked at."""
+
+
+def is_thrown_away(call: Call, program: str = "") -> bool:
+    """Whether the variables of a text name a database to throw away and nothing else, and this command asks them."""
+    given = [name for name in call.scope.reaching if _NAMES.fullmatch(name)]
+    if not given or any(via.partition(" ")[0] not in _THROUGH for via in call.command.via):
+        return False
+    if not call.here or any(_NAMES.fullmatch(name) for name in call.scope.variables.keys() - call.scope.reaching):
+        return False
+    said = {name: _said(call, name) for name in given}
+    own = [name for name, is_own in said.items() if is_own]
+    return bool(own) and None not in said.values() and _is_asked(call, program, own)
+
+
+def _said(call: Call, name: str) -> bool | None:
+    """Whether a variable names a database to throw away; None where it names another, or nobody knows which."""
+    value = call.scope.lookup(name)
+    text = "".join(value.items)
+    if not value.known:
+        return False if _LOGIN.fullmatch(name) and name != "PGDATABASE" else None
+    if task_words.LIVE.search(text):
+        return None
+    if (server := _SERVER.fullmatch(text)) is not None:
+        return call.world.is_own(f"port {server['port']}") or None
+    if (file := _FILE.fullmatch(text)) is not None:
+        return paths.is_temporary(paths.normal(file["file"]), call.world.root, call.world.home) or None
+    if _PORT.fullmatch(name):
+        return call.world.is_own(f"port {text}") or None
+    if _HOST.fullmatch(name):
+        return False if network_addresses.is_local_address(text) else None
+    apart = "/" in text or "://" in text or _KEYS.match(text) or name.endswith(("SERVICE", "SERVICEFILE"))
+    return None if apart else False
+
+
+def _is_asked(call: Call, program: str, names: list[str]) -> bool:
+    documented = _DOCUMENTED.get(program, ())
+    left = [name for name in names if name not in documented]
+    if len(left) < len(names):
+        return True
+    texts = list(_settings(call)) if left else []
+    return not any(map(_OVERRIDES.search, texts)) and any(_asks(text, name) for text in texts for name in left)
+
+
+def _settings(call: Call) -> Iterator[str]:
+    found = dict.fromkeys(path for pattern in _SETTINGS for path in call.world.glob(call.locate(pattern)))
+    yield from (text for path in [*found][:MOST] if (text := call.world.read(path)))
+
+
+def _asks(text: str, name: str) -> bool:
+    """Whether settings take a variable from the environment."""
+    lines = [line for line in text.splitlines() if re.search(rf"(?i)\b{name}\b", line)]
+    by_class = "BaseSettings" in text and "env_prefix" not in text
+    return any(name in line and _READS.search(line) for line in lines) or (by_class and bool(lines))
