@@ -33,7 +33,7 @@ from sentinel_guard.daemon.waiting_launcher import waiting
 from sentinel_guard.errors import PeerError, SentinelError
 from sentinel_guard.host.git import run_git
 from sentinel_guard.host.githooks import empty_commits, reference_transaction
-from sentinel_guard.host.githooks.hook_request import Judged, findings_as_lines
+from sentinel_guard.host.githooks.hook_request import COMMIT, MESSAGE, Judged, findings_as_lines
 from sentinel_guard.host.machine import ancestry, processes
 from sentinel_guard.host.machine.state_paths import StatePaths, places
 from sentinel_guard.host.world import HostWorld
@@ -45,7 +45,8 @@ TOOL = "git hook"
 PROTECTED = "git.protected"
 BRANCH = " refs/heads/"
 TRANSACTION = ("reference-transaction", "prepared")
-_BY_COMMIT = frozenset({"pre-commit", "commit-msg"})
+_BY_COMMIT = {"pre-commit": {"pre-commit"}, MESSAGE: {MESSAGE}, COMMIT: {"pre-commit", MESSAGE}}
+"""What a hook has judged of a commit, once it has passed."""
 _PASSED = 64
 """Git processes of which it is known what has passed."""
 
@@ -151,14 +152,14 @@ class Githooks:
         lines = _changing(asked)
         if not lines:
             return False
-        judged = self._passed.pop(gits[0], set()) >= _BY_COMMIT if gits else False
+        judged = self._passed.pop(gits[0], set()) >= _BY_COMMIT[COMMIT] if gits else False
         alone = judged and len(lines) == 1 and BRANCH in lines[0]
         return not (alone and live and self._judging.goes_on(asked, live, lines[0]))
 
     def _remember(self, gits: Sequence[Peer], hook: str) -> None:
         # What is only called git may become something else before it changes a reference.
         if hook in _BY_COMMIT and gits and processes.executable(gits[0].pid) == run_git.program():
-            self._passed.setdefault(gits[0], set()).add(hook)
+            self._passed.setdefault(gits[0], set()).update(_BY_COMMIT[hook])
         if len(self._passed) > _PASSED:
             del self._passed[next(iter(self._passed))]
 

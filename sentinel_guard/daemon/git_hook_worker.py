@@ -24,7 +24,7 @@ from sentinel_guard.daemon.wire_messages import Request
 from sentinel_guard.errors import PeerError, SentinelError
 from sentinel_guard.host.git import detect_fetch
 from sentinel_guard.host.githooks import judge_hook, preexisting_commits
-from sentinel_guard.host.githooks.hook_request import Judged, base_of
+from sentinel_guard.host.githooks.hook_request import MESSAGE, Judged, base_of
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
@@ -114,7 +114,7 @@ class HookJudge:
         known = self._secrets(asked, pid, live, root, policy)
         return judge_hook.judge(
             hook, work, policy, tuple(arguments), stdin, environ=environ, known=known, session=live is not None,
-            seen=self._seen(asked, live) if live and hook != "commit-msg" else None,
+            seen=self._seen(asked, live) if live and hook != MESSAGE else None,
         )  # fmt: skip
 
     def _secrets(

@@ -13,7 +13,7 @@ import pytest
 from sentinel_guard.commands import git_hook as command
 from sentinel_guard.commands import install
 from sentinel_guard.errors import SentinelError
-from tests.support.hook_repositories import git, made, put
+from tests.support.hook_repositories import TOKEN, git, made, put
 
 
 @pytest.fixture
@@ -213,6 +213,23 @@ def test_a_commit_does_not_wait_for_the_analysis_of_commands(root: Path) -> None
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=root)
     assert done.stdout == "[]\n"
+
+
+MESSAGES = [
+    (stage_new, "fine\n", ("adds .env,",), "what is staged"),
+    (lambda r: None, f"{TOKEN}\n", ("the message of this commit holds",), "the message, where nothing is staged"),
+    (stage_new, f"{TOKEN}\n", ("adds .env,", "the message of this commit holds", "Write the message again"), "both"),
+    (lambda r: (put(r, "a.txt"), git(r, "add", ".")), "fine\n", (), "neither"),
+]
+
+
+@pytest.mark.parametrize(("stage", "message", "words"), [m[:3] for m in MESSAGES], ids=[m[3] for m in MESSAGES])
+def test_a_commit_and_its_message_are_judged_together(root: Path, capfd, stage, message: str, words) -> None:
+    stage(root)
+    said = put(root, ".git/COMMIT_EDITMSG", message)
+    assert command.hook("commit", (str(said),)) == bool(words)
+    told = capfd.readouterr().err
+    assert [w for w in words if w not in told] == [] and told.count("403") == len(words[:2])
 
 
 PROCESSES = [

@@ -290,6 +290,7 @@ def own_git(monkeypatch):
 MOVES = f"{A} {B} HEAD\n{A} {B} refs/heads/x\n"
 PATHS = [
     (("pre-commit", "commit-msg"), MOVES, False, "its commit was judged by its hooks"),
+    (("commit",), MOVES, False, "by one for both"),
     (("pre-commit",), MOVES, True, "its message was not"),
     (("commit-msg",), MOVES, True, "its content was not"),
     ((), MOVES, True, "nothing was: --no-verify"),

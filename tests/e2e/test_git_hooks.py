@@ -82,7 +82,7 @@ def test_r2_what_an_agent_stages_is_a_step_of_its_call_and_refused_on_record(rep
     assert TOKEN not in repo.sentinel("log", "--json", "--last", "0").stdout
     calls = {e["data"]["id"] for e in repo.log(kind="verdict") if e["data"].get("call")}
     assert len(calls) == 3, "a hook is no call of its own"
-    [passed] = [s for s in steps(repo, response="allow") if s["arguments"] == {"hook": "pre-commit"}]
+    [passed] = [s for s in steps(repo, response="allow") if s["arguments"] == {"hook": "commit"}]
     refused = steps(repo, response="deny")
     assert [s["level"] for s in refused] == ["L2", "L2"]
     assert {s["parent"] for s in (passed, *refused)} == calls

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from sentinel_guard.host.githooks.preexisting_commits import PreexistingObjects
 
 
+MESSAGE = "commit-msg"
+COMMIT = "commit"
+"""What commit-msg asks where it judges for pre-commit or pre-merge-commit as well (``hooks/pre-commit``)."""
 SHOWN = 20
 """Refusals of one kind that are told one by one."""
 _WARNING = "SENTINEL WARNING:"

@@ -91,9 +91,12 @@ def _before(theirs: str, name: str) -> str:
 
 def _filled(template: str, before: str, name: str, programs: Programs) -> bytes:
     text = (_templates() / template).read_bytes()
+    theirs = "${0%/*}" if before is _BESIDE else "${before%/*}"
     places = {
         "BEFORE": before,
         "HOOK": name,
+        "PREPARE": f"{theirs}/prepare-commit-msg",
+        "MESSAGE": f"{theirs}/commit-msg{BEFORE if before is _BESIDE else ''}",
         "PYTHON": shlex.quote(programs.python),
         "LAUNCHER": shlex.quote(programs.launcher),
         "SOCKET": shlex.quote(programs.socket),

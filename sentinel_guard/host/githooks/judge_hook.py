@@ -20,7 +20,8 @@ from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import policy_files
 from sentinel_guard.host.git import commit_contents
 from sentinel_guard.host.githooks import pushes_and_refs, restricted_paths
-from sentinel_guard.host.githooks.hook_request import HookCase, Judged
+from sentinel_guard.host.githooks.empty_commits import nothing_staged
+from sentinel_guard.host.githooks.hook_request import COMMIT, MESSAGE, HookCase, Judged
 from sentinel_guard.host.githooks.secrets_in_commits import Words, look
 from sentinel_guard.host.machine.state_paths import places
 from sentinel_guard.host.secrets import added_lines
@@ -31,12 +32,12 @@ if TYPE_CHECKING:
     from sentinel_guard.host.githooks.preexisting_commits import PreexistingObjects
 
 
-_COMMITS = ("pre-commit", "pre-merge-commit", "pre-applypatch")
+_COMMITS = ("pre-commit", "pre-merge-commit", "pre-applypatch", COMMIT)
 _TOLD_POLICY = (*_COMMITS, "pre-push", "restricted-paths")
 """Hooks that tell what is wrong with the policy: one in a commit."""
 _THEIRS = "If you mean it all the same, it is yours to choose: {} --no-verify"
 _ANYWAY = {
-    **dict.fromkeys(("pre-commit", "pre-merge-commit", "commit-msg"), _THEIRS.format("git commit")),
+    **dict.fromkeys(("pre-commit", "pre-merge-commit", MESSAGE, COMMIT), _THEIRS.format("git commit")),
     "pre-applypatch": _THEIRS.format("git am"),
     "pre-push": _THEIRS.format("git push"),
 }
@@ -70,6 +71,8 @@ def judge(
     if judges is None:
         raise ConfigError(f"There is no hook {hook!r}.", f"There are {', '.join(HOOKS)}.")
     given = os.environ if environ is None else environ
+    if hook == COMMIT and nothing_staged(work, given):
+        return judge(MESSAGE, work, policy, arguments, environ=given, known=known, session=session)
     root = top(hook, work, given)
     judged = judges(HookCase(hook, root, work, policy, arguments, stdin, given, known, session, seen))
     if hook in _TOLD_POLICY:
@@ -107,10 +110,11 @@ def top(hook: str, work: Path, environ: Mapping[str, str]) -> Path:
 
 
 def _commit(case: HookCase) -> Judged:
+    """What is staged; and the message, where one judges for both hooks of a commit."""
     changes = commit_contents.staged(case.root, case.environ)
-    return Judged(tuple(restricted_paths.in_commit(case, changes))) + _leaks(
-        case, added_lines.added_lines(case.root, changes, case.environ)
-    )
+    lines = added_lines.added_lines(case.root, changes, case.environ)
+    both = lines.joined(_said(case)) if case.hook == COMMIT else lines
+    return Judged(tuple(restricted_paths.in_commit(case, changes))) + _leaks(case, both)
 
 
 def _restricted_paths(case: HookCase) -> Judged:
@@ -151,6 +155,11 @@ def _is_merge(case: HookCase) -> bool:
 
 
 def _message(case: HookCase) -> Judged:
+    return _leaks(case, _said(case))
+
+
+def _said(case: HookCase) -> added_lines.Added:
+    """The message of the commit."""
     if not case.arguments:
         raise ConfigError("The hook for messages needs the message's file.", "git gives it: .git/COMMIT_EDITMSG")
     path = case.work / case.arguments[0]
@@ -158,9 +167,7 @@ def _message(case: HookCase) -> Judged:
         data = path.read_bytes()
     except OSError as e:
         raise HostError(f"Cannot read the message {path}: {e.strerror}.") from e
-    text = added_lines.message(data, edited=case.environ.get("GIT_EDITOR") != ":")
-    undo = f"Write the message again without it; {path} still holds it"
-    return _leaks(case, text, "the message of this commit holds", undo)
+    return added_lines.message(data, edited=case.environ.get("GIT_EDITOR") != ":")
 
 
 def _push(case: HookCase) -> Judged:
@@ -177,6 +184,9 @@ def _named(case: HookCase) -> Judged:
 
 def _leaks(case: HookCase, lines: added_lines.Added, adds: str = "this commit adds", undo: str = "") -> Judged:
     def words(hit: Hit) -> Words:
+        if hit.line and not hit.path:
+            again = f"Write the message again without it; {case.work / case.arguments[0]} still holds it"
+            return Words("the message of this commit holds", again)
         name = hit.path and not hit.line
         return Words(adds, undo or ("Give the file another name" if name else "Take it out and git add the file again"))
 
@@ -207,7 +217,8 @@ HOOKS: Mapping[str, Callable[[HookCase], Judged]] = {
     "pre-commit": _commit,
     "pre-merge-commit": _commit,
     "pre-applypatch": _commit,
-    "commit-msg": _message,
+    MESSAGE: _message,
+    COMMIT: _commit,
     "pre-push": _push,
     "reference-transaction": pushes_and_refs.transaction,
     "restricted-paths": _restricted_paths,
