@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sentinel_guard.core.peer import Peer
 
@@ -97,30 +97,32 @@ class Command(NamedTuple):
     """Wrappers that were peeled, outermost first: ``("sudo", "timeout")``."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Effect:
-    """What an action would do to something."""
+    """What an action would do to something. Frozen for mypy alone: every command has some, and to make one that is
+    frozen at run time too takes three times as long.
+    """
 
-    kind: Kind
-    target: str
-    sure: bool = True
+    kind: Final[Kind]
+    target: Final[str]
+    sure: Final[bool] = True
     """False when the analysis guesses: an unsure effect is asked about or refused, never a kill."""
-    how: frozenset[str] = frozenset()
+    how: Final[frozenset[str]] = frozenset()
     """Words from: recursive force append truncate mode owner link move raw inplace mkfs contents forkbomb
     shown stage; and for OPAQUE: name code delete write parse data (analysis/analyse.py says what each means)."""
-    command: Command | None = None
+    command: Final[Command | None] = None
     """The simple command that has this effect."""
-    data: str = field(default="", repr=False)
+    data: Final[str] = field(default="", repr=False)
     """The text that moves with it, as far as it is known: what a sender gets on its standard input, what the action
     itself writes to a file, and reads back; ``command_and_options.UNKNOWN`` for the rest. Never logged, told or stored.
     """
-    written: tuple[str, ...] = field(default=(), repr=False)
+    written: Final[tuple[str, ...]] = field(default=(), repr=False)
     """Of a sender that is given secrets in variables: its words, with ``$NAME`` where one of these stands and no other
     dollar; else empty.
     """
-    file: str = ""
+    file: Final[str] = ""
     """Of a loss in what is one known file, a database or a stash entry's commit: its absolute path."""
-    folder: str = field(default="", repr=False, compare=False)
+    folder: Final[str] = field(default="", repr=False, compare=False)
     """Where the command works, absolute; empty where that is not known. For what a person is shown alone."""
 
 

@@ -81,3 +81,8 @@ def _substitution(text: str, kinds: set[str]) -> bool:
 
 
 _SURE: tuple[Callable[[str, set[str]], bool], ...] = (_quote, _heredoc, _grammar, _substitution)
+
+
+def kind_of_error(error: str) -> str:
+    """What an error means that stops every shell; of a heredoc without its end the rest is the body, and all runs."""
+    return "data" if "heredoc" in error else "syntax"

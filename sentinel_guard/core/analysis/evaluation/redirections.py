@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation.walk_context import Output, WalkContext
@@ -65,6 +66,30 @@ def evaluate_redirects(
                 effects += effect
                 stdin = text if item.fd in ("", "0") else stdin
     return effects, stdin, outputs
+
+
+def redirecting(fields: Sequence[Field], redirects: Sequence[Redirect]) -> Command | None:
+    """The command that a redirection's effects are told of, with the redirections as written: ``echo x > .env``.
+
+    ``$(< FILE)`` is ``$(cat FILE)``; any other redirection without a command is nobody's.
+    """
+    if not fields and [r.op for r in redirects] == ["<"]:
+        fields = [Field("cat")]
+    if not fields:
+        return None
+    written, words = [_written(r) for r in redirects], tuple([f.text for f in fields])
+    return Command(paths.base(words[0]), (*words, *written), operands=words[1:])
+
+
+def _written(redirect: Redirect) -> str:
+    target = redirect.target.source if redirect.target else ""
+    return f"{redirect.fd}{redirect.op}{'' if redirect.op[-1] in '&-' or redirect.op == '<<' else ' '}{target}"
+
+
+def emptied(effect: Effect) -> Effect:
+    """A redirection without a command leaves nothing in the file: ``> FILE``."""
+    empty = effect.kind is Kind.WRITE and "truncate" in effect.how and "raw" not in effect.how
+    return replace(effect, how=effect.how | {"empty"}) if empty else effect
 
 
 def _open(item: Redirect, path: str, world: Overlay) -> None:

@@ -1,22 +1,24 @@
 """Reads of secrets that lie in no file: what a command prints of stores and of the environment (READ ``secrets of X``).
+And which reads come before whoever asked (how: shown).
 
-Shown is what comes before whoever asked. What goes into a variable, into a program that loads it, or through a filter
-that takes harmless lines only, is read and not shown.
+What goes into a variable, into a program that loads it, or through a filter that takes harmless lines only, is read and
+not shown.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from dataclasses import replace
 
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
-from sentinel_guard.core.analysis.expansion.output_visibility import prints_arguments
+from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
+from sentinel_guard.core.analysis.expansion.output_visibility import COPIERS, exposes_content, prints_arguments
 from sentinel_guard.core.analysis.languages import code_meanings
 from sentinel_guard.core.analysis.languages.shared import environment_output
 from sentinel_guard.core.analysis.parser.syntax_tree import Simple
 from sentinel_guard.core.analysis.programs import secret_stores
-from sentinel_guard.core.analysis.secret_names import names_credential
+from sentinel_guard.core.analysis.secret_names import STORE, names_credential
 from sentinel_guard.core.model import Command, Effect, Kind
 
 _VALUE = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?:\}|:?-)|([A-Za-z_]\w*))")
@@ -26,18 +28,14 @@ _FILES = (">", ">>", ">|", "&>", "&>>")
 
 def add(walk: Walker, call: Call, place: WalkContext) -> None:
     """The secrets that a program prints, where it may print any."""
-    if not _may_print(call.command.program):
-        return
     for target, how in secret_stores.sources(call):
         _read(walk, target, call.command, place, lists=how == secret_stores.LISTS)
     if _code_prints(call):
         _read(walk, secret_stores.ENVIRONMENT, call.command, place, lists=True)
 
 
-@lru_cache(maxsize=1024)
-def _may_print(program: str) -> bool:
-    code = program == "jq" or program in code_meanings.AWKS or program in code_meanings.LANGUAGES
-    return code or secret_stores.prints_secrets(program)
+PROGRAMS = secret_stores.PROGRAMS | {"jq"} | code_meanings.AWKS | code_meanings.LANGUAGES
+"""All programs of which ``add`` has something to say, beside HELPERS."""
 
 
 def add_variables(walk: Walker, own: Command, place: WalkContext) -> None:
@@ -75,3 +73,23 @@ def _code_prints(call: Call) -> bool:
     if program not in code_meanings.LANGUAGES:
         return False
     return any(environment_output.prints_environment(text) for text in code_meanings.texts(call))
+
+
+def as_seen(effect: Effect, place: WalkContext) -> Effect:
+    """A read with the word ``shown`` where its content comes before whoever asked."""
+    world = place.scope.world
+    if isinstance(world, Overlay) and effect.target in world.secrets:
+        shown = _is_shown(effect, place)
+        return replace(effect, target=f"{STORE}{effect.target}", how=effect.how | ({"shown"} if shown else set()))
+    if effect.target.startswith(STORE):
+        hidden = not place.shown or (place.harmless and effect.target == secret_stores.ENVIRONMENT)
+        return replace(effect, how=effect.how - {"shown"}) if hidden else effect
+    return replace(effect, how=effect.how | {"shown"}) if _is_shown(effect, place) else effect
+
+
+def _is_shown(effect: Effect, place: WalkContext) -> bool:
+    """Of what runs inside of another command, its own place has said so before."""
+    command = effect.command
+    if command is None or place.disk or effect.target.startswith("/dev/fd/") or len(command.via) > len(place.via):
+        return False
+    return (place.shown or command.program in COPIERS) and exposes_content(command, effect.target)

@@ -1,26 +1,22 @@
-"""Evaluates a simple command: expands its words, strips wrappers (sudo, env), and collects its program's effects."""
+"""Evaluates a simple command: expands its words, strips wrappers (sudo, env), and starts what is left."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation import secret_output, tainted_variables, wrapper_effects
-from sentinel_guard.core.analysis.evaluation.autoloaded_files import autoload_effects
 from sentinel_guard.core.analysis.evaluation.builtin_code import code_texts, subscript_texts
-from sentinel_guard.core.analysis.evaluation.command_output import output
 from sentinel_guard.core.analysis.evaluation.declare_builtin import declare, run_assignment
 from sentinel_guard.core.analysis.evaluation.environment_variables import reassigned
 from sentinel_guard.core.analysis.evaluation.partly_known_programs import guess_program
+from sentinel_guard.core.analysis.evaluation.program_effects import SYSTEM, fetches, start_program
+from sentinel_guard.core.analysis.evaluation.redirections import emptied, redirecting
 from sentinel_guard.core.analysis.evaluation.shell_builtins import BUILTINS, DECLARES
 from sentinel_guard.core.analysis.evaluation.walk_context import Output, WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import (
-    SHELLS,
     UNKNOWN,
-    Call,
-    behind_unnamed_option,
     build,
     program_of,
 )
@@ -28,34 +24,22 @@ from sentinel_guard.core.analysis.expansion.command_words import expand_all
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.output_visibility import prints_arguments
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.languages import code_meanings
-from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
-from sentinel_guard.core.analysis.languages.interpreters import by_shebang
 from sentinel_guard.core.analysis.parser.find_substitutions import may_substitute
 from sentinel_guard.core.analysis.parser.syntax_tree import Literal, ProcessSub, Redirect, Simple, Word
-from sentinel_guard.core.analysis.programs import exec_options, open_access, remote_code, unknown_verbs
 from sentinel_guard.core.analysis.programs.command_wrappers import WRAPPERS
-from sentinel_guard.core.analysis.programs.downloads_and_dns import annotate_sent_data
-from sentinel_guard.core.analysis.programs.exec_options import exec_option_effects
 from sentinel_guard.core.analysis.programs.git.git_command import SUBCOMMANDS
 from sentinel_guard.core.analysis.programs.git.history_edits import puts_back
 from sentinel_guard.core.analysis.programs.peel_wrappers import MAX_WRAPPERS, peel
-from sentinel_guard.core.analysis.programs.registry import OPTIONS, PROGRAMS, VERBS
-from sentinel_guard.core.analysis.programs.typed_commands import reads_terminal
-from sentinel_guard.core.analysis.programs.unknown_programs import unknown
+from sentinel_guard.core.analysis.programs.registry import OPTIONS, PROGRAMS
 from sentinel_guard.core.analysis.secret_names import STORE
 from sentinel_guard.core.model import Command, Effect, Kind
 
-_SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib", "/opt/", "/nix/", "/snap/")
-"""Programs there are not scripts of this project."""
 _ASSIGNS = frozenset(("read", "mapfile", "readarray", "printf", "getopts", "unset", "wait", "let"))
 """Builtins that give variables another value."""
 _CHANGES = re.compile(r"\$\(\(|\$\[|\{\w+:?=")
 """Expansions that may assign."""
 _PLAIN_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 _TERMINALS = re.compile(r"/dev/(?:tty\w*|pts/\d+|console)")
-_TEXTS = ("-c", "-e", "-m", "-r", "-p", "-n", "--eval", "--print")
-"""Options with which an interpreter takes its script from elsewhere."""
 
 
 def simple(walk: Walker, node: Simple, place: WalkContext) -> str:
@@ -66,7 +50,7 @@ def simple(walk: Walker, node: Simple, place: WalkContext) -> str:
     if "$" in node.source:
         secret_output.add_printed_variables(walk, node, place)
     text = _simple(walk, node, place)
-    if tainted_variables.sets_variables(node):
+    if node.assignments or (node.words and node.words[0].literal in tainted_variables.NOTED):
         tainted_variables.record_taint(node, place.scope, walk.effects[mark:])
     return text
 
@@ -74,7 +58,7 @@ def simple(walk: Walker, node: Simple, place: WalkContext) -> str:
 def _simple(walk: Walker, node: Simple, place: WalkContext) -> str:
     """Substitutions, words, redirections, assignments, then the command."""
     later: list[ProcessSub] = []
-    if may_substitute(node.source):
+    if ("$" in node.source or "(" in node.source or "`" in node.source) and may_substitute(node.source):
         seen = place if prints_arguments(node.words) else place._replace(shown=False)
         later = walk.substitute_inputs(node.words, seen)
         if _CHANGES.search(node.source):
@@ -85,13 +69,13 @@ def _simple(walk: Walker, node: Simple, place: WalkContext) -> str:
         _alias(walk, node, place)
     declares = bool(words) and words[0].literal in DECLARES
     fields = expand_all(words, scope.copy() if declares else scope)
-    named = _redirecting(fields, node.redirects) if node.redirects else None
+    named = redirecting(fields, node.redirects) if node.redirects else None
     mark = len(walk.effects)
     place, outputs = walk.redirect(node.redirects, place, named) if node.redirects else (place, [])
     if node.redirects and fields and fields[-1].text == "exec":
         _exec_redirects(node.redirects, beside, place)
     if not fields:
-        walk.effects[mark:] = map(_emptied, walk.effects[mark:])
+        walk.effects[mark:] = map(emptied, walk.effects[mark:])
         outputs += [Output(sub=sub) for sub in (*later, *_assign(walk, node, place))]
         reads = not (words or node.assignments) and [r.op for r in node.redirects] == ["<"]
         return walk.keep(place.stdin if reads else "", outputs, place)
@@ -103,11 +87,7 @@ def _simple(walk: Walker, node: Simple, place: WalkContext) -> str:
         text = command(walk, fields, place)
         scope.last = (fields[-1].text,) if fields[-1].known else None  # of ``$_``
         if outputs:
-            written = [output.path for output in outputs if output.path]
-            fetches(walk, mark, written)
-            if any(e.kind is Kind.READ and e.target.startswith(STORE) for e in walk.effects[mark:]):
-                walk.world.secrets.update(written)
-            _puts_back(walk, fields, outputs, place)
+            _is_written(walk, fields, mark, [output.path for output in outputs if output.path], place)
         return walk.keep(text, outputs, place) if outputs else text
     text, more = _with_assignments(walk, node, fields, place._replace(wanted=True) if later else place)
     scope.last = (fields[-1].text,) if fields[-1].known else None
@@ -115,9 +95,15 @@ def _simple(walk: Walker, node: Simple, place: WalkContext) -> str:
     return walk.keep(text, outputs, place) if outputs else text
 
 
-def _puts_back(walk: Walker, fields: Sequence[Field], outputs: Sequence[Output], place: WalkContext) -> None:
-    """``git show HEAD:FILE > FILE``: what was changed in the file since is lost."""
-    if puts_back([field.text for field in fields], [output.path for output in outputs if output.path]):
+def _is_written(walk: Walker, fields: Sequence[Field], mark: int, written: Sequence[str], place: WalkContext) -> None:
+    """What a command's output makes of the files it goes to. ``git show HEAD:FILE > FILE``: what was changed in the
+    file since is lost.
+    """
+    fetches(walk, mark, written)
+    for effect in walk.effects[mark:]:
+        if effect.kind is Kind.READ and effect.target.startswith(STORE):
+            walk.world.secrets.update(written)
+    if fields[0].text == "git" and puts_back([field.text for field in fields], written):
         own = build(fields, OPTIONS, place.via)[0]
         walk.add(Effect(Kind.GIT_REWRITE, "worktree", command=own), place)
 
@@ -130,12 +116,6 @@ def _declared(walk: Walker, words: Sequence[Word], fields: Sequence[Field], plac
     for text in subscript_texts(fields[1:]):
         walk.text(text, place.inside())
     return declare(walk, words, fields, place)
-
-
-def _emptied(effect: Effect) -> Effect:
-    """A redirection without a command leaves nothing in the file: ``> FILE``."""
-    empty = effect.kind is Kind.WRITE and "truncate" in effect.how and "raw" not in effect.how
-    return replace(effect, how=effect.how | {"empty"}) if empty else effect
 
 
 def _with_assignments(
@@ -164,24 +144,6 @@ def _exec_redirects(redirects: Sequence[Redirect], beside: WalkContext, place: W
         terminal = opened[-1].target is not None and _TERMINALS.fullmatch(opened[-1].target.literal or "")
         given = "" if terminal else place.stdin
         place.scope.input = (given, beside.stdin if held is None else held[1])
-
-
-def _redirecting(fields: Sequence[Field], redirects: Sequence[Redirect]) -> Command | None:
-    """The command that a redirection's effects are told of, with the redirections as written: ``echo x > .env``.
-
-    ``$(< FILE)`` is ``$(cat FILE)``; any other redirection without a command is nobody's.
-    """
-    if not fields and [r.op for r in redirects] == ["<"]:
-        fields = [Field("cat")]
-    if not fields:
-        return None
-    written, words = [_written(r) for r in redirects], tuple([f.text for f in fields])
-    return Command(paths.base(words[0]), (*words, *written), operands=words[1:])
-
-
-def _written(redirect: Redirect) -> str:
-    target = redirect.target.source if redirect.target else ""
-    return f"{redirect.fd}{redirect.op}{'' if redirect.op[-1] in '&-' or redirect.op == '<<' else ' '}{target}"
 
 
 def _assign(walk: Walker, node: Simple, place: WalkContext) -> list[ProcessSub]:
@@ -243,10 +205,10 @@ def command(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
         fields = _renamed(fields, place) if "/" in first.text or first.text[:4] == "git-" else fields
         name = program_of(fields)
         if (row := WRAPPERS.get(name)) is None:
-            return _program(walk, fields, place)
+            return start_program(walk, fields, place)
         peeled = peel(fields, row)
         if peeled is None or (name == "command" and {"-v", "-V"} & peeled.parsed.flags.keys()):
-            return _program(walk, fields, place)
+            return start_program(walk, fields, place)
         place = wrapper_effects.enter_wrapper(walk, fields, row, peeled, place)
         direct = direct and name == "time"  # nothing else that wraps a command looks for functions
         if not peeled.rest:
@@ -256,7 +218,7 @@ def command(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     else:
         walk.opaque(" ".join(f.text for f in fields)[:200], "name", place)
         return UNKNOWN
-    return _program(walk, fields, place)
+    return start_program(walk, fields, place)
 
 
 def _is_unset_inside(first: Field, place: WalkContext) -> bool:
@@ -288,7 +250,7 @@ def _renamed(fields: Sequence[Field], place: WalkContext) -> Sequence[Field]:
         return [Field("service"), Field(name), *fields[1:]]
     if name.startswith("git-") and name[4:] in SUBCOMMANDS:
         return [Field("git"), Field(name[4:]), *fields[1:]]
-    if name == text or text.startswith(_SYSTEM) or name in PROGRAMS or name in WRAPPERS:
+    if name == text or text.startswith(SYSTEM) or name in PROGRAMS or name in WRAPPERS:
         return fields
     world = place.scope.world
     path = paths.locate(text, place.cwd, world)
@@ -300,101 +262,3 @@ def _vanished(walk: Walker, fields: Sequence[Field], place: WalkContext) -> None
     """Without a value the next word is the command."""
     if not fields[0].text and fields[0].source[:1] == "$":
         command(walk, fields[1:], place)
-
-
-def _program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
-    own, head, parsed = build(fields, OPTIONS, place.via)
-    typed = walk.world.typed and not (place.stdin or place.elsewhere) and reads_terminal(own, parsed)
-    walk.add(Effect(Kind.EXECUTE, own.program, how=frozenset(("typed",) if typed else ()), command=own), place)
-    name = own.program
-    privileged = place.via and not wrapper_effects.PRIVILEGED.isdisjoint(place.via)
-    if privileged and name in SHELLS and not parsed.operands and not place.stdin:
-        walk.add(Effect(Kind.PRIVILEGE, "root shell", command=own), place)
-    program = PROGRAMS.get(name)
-    path = fields[0].text
-    local = program is None and "/" in path and not path.startswith(_SYSTEM)
-    if _only_speaks(own):
-        return UNKNOWN
-    here = place.scope.cwd is not None
-    call = Call(
-        own, fields, head, parsed, place.cwd, here, walk.world, place.stdin,
-        walk, place.scope, place.depth, place.files, place.disk,
-    )  # fmt: skip
-    if walk.world.fetched and _is_fetched(call, name, local=local):
-        walk.opaque(" ".join(own.argv)[:200], "code", place)
-    if program is not None:
-        mark = len(walk.effects)
-        for effect in annotate_sent_data(program(call), call):
-            walk.add(effect, place)
-        fetches(walk, mark)
-    else:
-        for effect in by_shebang(call, fields[0], fields[1:]) if local else unknown(call):
-            walk.add(effect, place)
-    scripts = "/" in path or "PATH" in place.scope.variables
-    for script in _scripts(call, path, known=program is not None) if scripts else ():
-        for effect in by_shebang(call, Field(script), fields[1:]):
-            walk.add(effect, place)
-    for effect in exec_option_effects(call) if name in exec_options.ROWS else ():
-        walk.add(effect, place)
-    for effect in autoload_effects(call):
-        walk.add(effect, place)
-    _meanings(walk, call, place)
-    speaks = fields[2:] and fields[1].text[:1] == "-" and (own.subcommand or name in VERBS or not (program or local))
-    if speaks and (other := behind_unnamed_option(fields, OPTIONS)) and not unknown_verbs.has_verb(own):
-        _program(walk, other, place._replace(wanted=False))
-    return output(call) if place.wanted else UNKNOWN
-
-
-def _meanings(walk: Walker, call: Call, place: WalkContext) -> None:
-    """What it means beside its own row: secrets that are printed, losses by code, access from outside, remote code."""
-    program = call.command.program
-    secret_output.add(walk, call, place)
-    for effect in code_meanings.effects(call) if code_meanings.takes_code(call) else ():
-        if code_meanings.is_new(effect, walk.effects):
-            walk.add(effect, place)
-    for effect in open_access.opened(call) if program in open_access.PROGRAMS else ():
-        walk.add(effect, place)
-    for effect in unknown_verbs.effects(call) if program in unknown_verbs.PROGRAMS else ():
-        walk.add(effect, place)
-    for source in remote_code.sources(call) if program in remote_code.PROGRAMS else remote_code.by_words(call):
-        walk.opaque(source[:200], "code", place)
-
-
-def _scripts(call: Call, name: str, *, known: bool) -> list[str]:
-    """Files that a name leads to by a PATH that the text set; of a program that is known, those that the text wrote."""
-    scope, world = call.scope, call.world
-    if "/" in name:
-        found = [call.locate(call.fields[0])] if known else []
-    else:
-        values = scope.possible("PATH") or ()
-        begun = scope.environ.get("PATH", "").split(":")
-        folders = dict.fromkeys(folder for held in values for folder in "".join(held).split(":"))
-        found = [paths.locate(f"{folder or '.'}/{name}", call.cwd, world) for folder in folders if folder not in begun]
-    made = world.made()
-    return [path for path in found if (path in made if known else world.kind(path) == "file")]
-
-
-def _only_speaks(own: Command) -> bool:
-    """Help and versions, asked of a program that stops there: an interpreter gives the rest to its script."""
-    if len(own.argv) == 2 and own.argv[1] in ("--version", "--help"):
-        return "/" not in own.argv[0] or own.argv[0].startswith(_SYSTEM)
-    helped = "--help" in own.flags or "-help" in own.flags
-    return helped and own.program in PROGRAMS and own.program not in (*INTERPRETERS, "find")
-
-
-def _is_fetched(call: Call, name: str, *, local: bool) -> bool:
-    """Whether what it would run came from the network in this same text: ``curl -o x.sh … && sh x.sh``."""
-    if "/" not in name and any(paths.base(path) == name for path in call.world.fetched):
-        return True
-    scripts = call.fields[:1] if local else call.operands[:1] if name in INTERPRETERS and not call.has(*_TEXTS) else []
-    return any(item.known and call.world.is_fetched(call.locate(item)) for item in scripts)
-
-
-def fetches(walk: Walker, mark: int, files: Iterable[str] = ()) -> None:
-    """Marks what a command that reads from the network has written since, and the files that its output goes to."""
-    found, network = walk.effects[mark:], Kind.NETWORK
-    for effect in found:
-        if effect.kind is network and "data" not in effect.how and effect.target[:1] not in "./":
-            walk.world.fetched.update(e.target for e in found if e.kind is Kind.WRITE)
-            walk.world.fetched.update(files)
-            return

@@ -16,15 +16,11 @@ from sentinel_guard.core.model import Command, Effect, Kind
 _SOURCES = frozenset(("source", "."))
 _READERS = frozenset(("read", "mapfile", "readarray"))
 _DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly"))
-_NOTED = _SOURCES | _READERS | _DECLARES
+NOTED = _SOURCES | _READERS | _DECLARES
+"""Commands that may give variables what they read, beside those with assignments."""
 _USED = re.compile(r"\$\{?[#!]?([A-Za-z_]\w*)")
 _PRINTS = re.compile(r"(?:env|printenv|set|export(?: -p)?|(?:declare|typeset)(?: -\w+)?|env -0|compgen -v)")
 """Without operands these print every variable."""
-
-
-def sets_variables(node: Simple) -> bool:
-    """Whether a command may give variables what it reads."""
-    return bool(node.assignments) or (bool(node.words) and node.words[0].literal in _NOTED)
 
 
 def record_taint(node: Simple, scope: Scope, found: Sequence[Effect]) -> None:

@@ -18,15 +18,16 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation import (
     branches_and_loops,
     possible_values,
+    secret_output,
     shell_functions,
-    shown_reads,
     simple_command,
 )
 from sentinel_guard.core.analysis.evaluation.and_or_lists import items
 from sentinel_guard.core.analysis.evaluation.break_and_return import changed_names
 from sentinel_guard.core.analysis.evaluation.command_output import ExactOutputs
 from sentinel_guard.core.analysis.evaluation.conditions import begin_text, reaches
-from sentinel_guard.core.analysis.evaluation.fatal_syntax_errors import all_fatal
+from sentinel_guard.core.analysis.evaluation.fatal_syntax_errors import all_fatal, kind_of_error
+from sentinel_guard.core.analysis.evaluation.program_effects import fetches
 from sentinel_guard.core.analysis.evaluation.redirections import evaluate_redirects
 from sentinel_guard.core.analysis.evaluation.walk_context import Output, WalkContext
 from sentinel_guard.core.analysis.expansion.command_and_options import MAX_FILES, MAX_SCRIPT, UNKNOWN, Call
@@ -70,7 +71,6 @@ from sentinel_guard.core.model import Command, Effect, Kind
 
 MAX_DEPTH = 10
 """Texts inside texts."""
-
 _FAITHFUL = frozenset("bash sh dash zsh ksh mksh ash rbash sudo timeout nice nohup command exec time".split())  # noqa: SIM905 - one line reads better than thirteen
 """Who takes a text as bash does, or hands it on as it is. Others (fish, socat) may run what bash refuses."""
 
@@ -96,13 +96,14 @@ class Walk:
     def add(self, effect: Effect, place: WalkContext) -> None:
         kind = effect.kind
         if kind is Kind.READ:
-            effect = shown_reads.as_seen(effect, place)
+            effect = secret_output.as_seen(effect, place)
         elif kind is Kind.WRITE:
             if effect.target in place.absent and self.world.kind(effect.target) == "file":
                 return
             if effect.how & _REPLACES and self.world.replaces_outside_file(effect.target):
                 effect = replace(effect, how=effect.how | {"over"})
         elif kind is Kind.NETWORK:
+            self.world.connected = True
             if is_metadata(effect.target):
                 self.add(Effect(Kind.READ, METADATA, effect.sure, frozenset(("shown",)), effect.command), place)
             if place.stdin and "data" in effect.how and place.stdin not in effect.data:
@@ -131,7 +132,8 @@ class Walk:
         output = self.node(script.body, place._replace(depth=place.depth + 1))
         for error in script.errors[:1]:
             plain = _FAITHFUL.issuperset(place.via) and not (place.elsewhere or place.scope.aliases)
-            self.opaque(error, _how(error) if plain and all_fatal(script.source, script.errors) else "parse", place)
+            fatal = plain and all_fatal(script.source, script.errors)
+            self.opaque(error, kind_of_error(error) if fatal else "parse", place)
         return output + UNKNOWN if script.errors else output
 
     def follow(self, item: Field, rest: Sequence[Field], place: WalkContext) -> str:
@@ -175,7 +177,10 @@ class Walk:
 
     def node(self, node: Node, place: WalkContext) -> str:
         # Places are copied and merged on the way, with all that is known there.
-        self.world.budget.spend(NODE + (len(place.scope.variables) >> 4))
+        budget = self.world.budget
+        budget.left -= NODE + (len(place.scope.variables) >> 4)
+        if budget.left < 0:
+            raise BudgetExceeded
         return _HANDLERS[type(node)](self, node, place)
 
     def pipeline(self, node: Pipeline, place: WalkContext) -> str:
@@ -195,7 +200,7 @@ class Walk:
             here = place.stage(output, wanted=wanted, shown=shown, harmless=place.harmless or at < picker)
             here.scope.feeds = _as_written(node.commands[at - 1]) if at else ""
             output = self.node(stage, here) or NothingPrinted()
-        simple_command.fetches(self, mark)
+        fetches(self, mark)
         return output
 
     def subshell(self, node: Subshell, place: WalkContext) -> str:
@@ -393,8 +398,3 @@ _HANDLERS: dict[type, Callable[..., str]] = {
 
 def _as_written(stage: Node) -> str:
     return " ".join(word.source for word in stage.words) if isinstance(stage, Simple) else ""
-
-
-def _how(error: str) -> str:
-    """What an error means that stops every shell; of a heredoc without its end the rest is the body, and all runs."""
-    return "data" if "heredoc" in error else "syntax"

@@ -353,7 +353,8 @@ def _names_below(folder: str) -> bool:
 
 def program_of(fields: Sequence[Field]) -> str:
     """The program's name; those of Windows without their suffix, as WSL starts them."""
-    return fields[0].text.rpartition("/")[2].removesuffix(".exe")
+    text = fields[0].text
+    return text.rpartition("/")[2].removesuffix(".exe") if "/" in text or text[-4:] == ".exe" else text
 
 
 def build(
@@ -367,13 +368,11 @@ def build(
     if table.sub and head.operands:
         subcommand, rest = head.operands[0].text, head.operands[1:]
         below = tables.get(f"{program} {subcommand}")
-        if table.first or below is not None:
-            parsed = parse(rest, below or PLAIN)
-        else:
-            parsed = Parsed(head.flags, rest)
+        apart = table.first or below is not None
+        parsed = parse(rest, below or PLAIN) if apart else Parsed(head.flags, rest)
     flags = frozenset((*head.flags, *parsed.flags)) if head is not parsed else frozenset(parsed.flags)
-    argv = tuple([f.text for f in fields])
-    return Command(program, argv, subcommand, flags, tuple([f.text for f in parsed.operands]), via), head, parsed
+    operands = tuple([f.text for f in parsed.operands])
+    return Command(program, tuple([f.text for f in fields]), subcommand, flags, operands, via), head, parsed
 
 
 _FIRST = 8

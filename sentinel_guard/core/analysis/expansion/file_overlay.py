@@ -32,8 +32,8 @@ class Overlay:
         self.shims: tuple[str, ...] = world.shims
         self.settings: dict[str, str] = {}
         """git settings that the text made: key in lower case -> value."""
-        self.configured = False
-        """The text wrote what may be a tool's settings."""
+        self.configured = self.connected = False
+        """The text wrote what may be a tool's settings; it reaches another machine."""
         self.copies: dict[str, str] = {}
         """Copies that the text made: path -> the file that it is one of."""
         self.fetched: set[str] = set()

@@ -120,7 +120,7 @@ def _evaluates(call: Call) -> bool:
 
 def takes_code(call: Call) -> bool:
     """Whether a program runs code that it is given: an interpreter, an editor, a release."""
-    known = call.command.program in _TAKE_CODE or (len(call.fields) == 3 and _evaluates(call))
+    known = call.command.program in PROGRAMS or (len(call.fields) == 3 and _evaluates(call))
     return known or ("/" in call.fields[0].text and bool(_built(call)))
 
 
@@ -256,7 +256,8 @@ def _loads(call: Call, text: str) -> str | None:
 
 LANGUAGES = (INTERPRETERS.keys() - _NO_CODE) | _OTHERS
 """Interpreters of languages that are no shell's."""
-_TAKE_CODE = LANGUAGES | _EDITORS
+PROGRAMS = LANGUAGES | _EDITORS
+"""All programs that take code by their name."""
 
 
 def texts(call: Call) -> Iterator[str]:

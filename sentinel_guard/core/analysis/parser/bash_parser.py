@@ -97,14 +97,12 @@ class Parser(Simples):
     def _and_or(self, items: list[tuple[Node, str]]) -> None:
         first = len(items)
         node = self._pipeline()
-        self.blanks()
         while (operator := self.text[self.at : self.at + 2]) in _AND_OR:
             self.at += 2
             if node:
                 items.append((node, operator))
             self.lines()
             node = self._pipeline()
-            self.blanks()
         separator = self._separator()
         if separator == "&" and len(items) > first:
             last = ((node, ""),) if node else ()
@@ -124,6 +122,7 @@ class Parser(Simples):
         return ""
 
     def _pipeline(self) -> Node | None:
+        """The pipeline at the cursor, and past the blanks behind it."""
         negated = timed = False
         while (keyword := self._reserved()) in ("!", "time"):
             self.at += len(keyword)
@@ -136,15 +135,18 @@ class Parser(Simples):
                 self.error("an option is split over two lines")
         if (negated or timed) and (self.at >= self.size or self.text[self.at] in ";\n)"):
             return Pipeline((), negated, timed)
-        stages = [self._command(keyword)]
+        first = self._command(keyword)
         self.blanks()
-        while (bar := self.text[self.at : self.at + 2])[:1] == "|" and bar != "||":
+        bar = self.text[self.at : self.at + 2]
+        if not (negated or timed) and (bar[:1] != "|" or bar == "||"):
+            return first
+        stages = [first]
+        while bar[:1] == "|" and bar != "||":
             self.at += 2 if bar == "|&" else 1
             self.lines()
             stages.append(self._stage())
             self.blanks()
-        if len(stages) == 1 and not negated and not timed:
-            return stages[0]
+            bar = self.text[self.at : self.at + 2]
         return Pipeline(tuple([stage for stage in stages if stage]), negated, timed)
 
     def _stage(self) -> Node | None:

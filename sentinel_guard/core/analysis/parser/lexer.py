@@ -21,6 +21,7 @@ from sentinel_guard.core.analysis.parser.syntax_tree import (
     ProcessSub,
     Redirect,
     Word,
+    bare_word,
 )
 
 MAX_DEPTH = 40
@@ -193,7 +194,7 @@ class Lexer:
             plain = match.group()
             self.at = match.end()
             if self.at == self.size or text[self.at] in _WORD_END:
-                return Word((Literal(plain),), plain)
+                return bare_word(plain)
             parts.append(Literal(plain))
         while self.at < self.size:
             char = text[self.at]

@@ -8,6 +8,7 @@ from abc import abstractmethod
 from sentinel_guard.core.analysis.parser.dollar_parser import Dollars
 from sentinel_guard.core.analysis.parser.lexer import META
 from sentinel_guard.core.analysis.parser.syntax_tree import (
+    SHARED,
     ArrayLiteral,
     Assignment,
     CommandSub,
@@ -19,6 +20,8 @@ from sentinel_guard.core.analysis.parser.syntax_tree import (
     Script,
     Simple,
     Word,
+    bare_word,
+    shared_word,
 )
 
 DECLARERS = frozenset(("declare", "typeset", "local", "export", "readonly"))
@@ -68,8 +71,8 @@ class Simples(Dollars):
         redirects: list[Redirect] = []
         text, size = self.text, self.size
         if (run := _PLAIN_RUN.match(text, start)) and (found := run.group().split(" "))[0] not in DECLARERS:
-            words = [Word((Literal(word),), word) for word in found]
             self.at = end = run.end()
+            words = list(map(shared_word if end - start <= SHARED else bare_word, found))
             self.blanks()
         while self.at < size:
             char = text[self.at]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import lru_cache
 from operator import attrgetter
 from typing import TypeAlias
 
@@ -130,6 +131,21 @@ class Word:
         else:
             self.literal = _literal(parts)
             self.plain = self.literal is not None and not any(map(_expands, parts))
+
+
+SHARED = 200
+"""Characters of a word that is made once for all texts: ``git``, ``-la``."""
+
+
+def bare_word(text: str) -> Word:
+    """The word of characters without quotes and expansions."""
+    return shared_word(text) if len(text) <= SHARED else Word((Literal(text),), text)
+
+
+@lru_cache(maxsize=4096)
+def shared_word(text: str) -> Word:
+    """The same, of at most SHARED characters."""
+    return Word((Literal(text),), text)
 
 
 def _literal(parts: tuple[Part, ...]) -> str | None:

@@ -143,22 +143,8 @@ def _carried(item: Field) -> bool:
     return not item.known or "$" in item.source or "`" in item.source
 
 
-def annotate_sent_data(effects: Effects, call: Call) -> Effects:
-    """What sends data, with UNKNOWN for what was loaded before: in an address or a header that is for logging in.
-
-    Its words are looked at once, however many addresses a command names.
-    """
-    words: _Sent | None = None
-    for effect in effects:
-        if effect.kind is Kind.NETWORK:
-            words = words or _Sent.of(call)
-            yield _annotated(effect, words)
-        else:
-            yield effect
-
-
-class _Sent(NamedTuple):
-    """What the words of a command say of all that it sends."""
+class SentWords(NamedTuple):
+    """What the words of a command say of all that it sends, however many addresses it names."""
 
     written: tuple[str, ...]
     dumps: bool
@@ -178,14 +164,14 @@ class _Sent(NamedTuple):
             any(map(_carried, sent)),
         )
 
-
-def _annotated(effect: Effect, sent: _Sent) -> Effect:
-    effect = replace(effect, written=sent.written) if sent.written else effect
-    if sent.dumps and "data" in effect.how and not network_addresses.is_local_address(effect.target):
-        return replace(effect, how=effect.how | {"raw"}, data=UNKNOWN)
-    if sent.credentials and credential_hosts.goes_astray(effect.target, sent.credentials):
-        return replace(effect, how=effect.how | {"data", "foreign"})
-    return replace(effect, data=UNKNOWN) if sent.carries and "data" in effect.how else effect
+    def annotated(self, effect: Effect) -> Effect:
+        """With UNKNOWN for what was loaded before: in an address or a header that is for logging in."""
+        effect = replace(effect, written=self.written) if self.written else effect
+        if self.dumps and "data" in effect.how and not network_addresses.is_local_address(effect.target):
+            return replace(effect, how=effect.how | {"raw"}, data=UNKNOWN)
+        if self.credentials and credential_hosts.goes_astray(effect.target, self.credentials):
+            return replace(effect, how=effect.how | {"data", "foreign"})
+        return replace(effect, data=UNKNOWN) if self.carries and "data" in effect.how else effect
 
 
 _STORE_FILE = re.compile(

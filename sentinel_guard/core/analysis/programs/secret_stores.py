@@ -253,10 +253,10 @@ OPTIONS = {
 def sources(call: Call) -> Iterator[tuple[str, str]]:
     """Pairs of (what holds the secrets, ``shows`` or ``lists``) of a call that prints them."""
     program = call.command.program
-    if not prints_secrets(program):
+    if program not in PROGRAMS and not program.startswith(HELPERS):
         return
     found = subcommand_tables.what(call, TABLES.get(program, ()))
-    if not found and program.startswith("docker-credential-") and call.operands[:1]:
+    if not found and program.startswith(HELPERS) and call.operands[:1]:
         found = SHOWS if call.operands[0].text == "get" else ""
     composed = found == LISTS and "compose" in (program.rpartition("-")[2], call.command.subcommand)
     if composed and compose_files.shows_only_itself(call, call.parsed):
@@ -303,9 +303,8 @@ PROGRAMS = (
 """All programs that are looked at here."""
 
 
-def prints_secrets(program: str) -> bool:
-    """Whether a program is looked at here."""
-    return program in PROGRAMS or program.startswith("docker-credential-")
+HELPERS = "docker-credential-"
+"""With which the names of others begin."""
 
 
 def _prints_by_editor(call: Call) -> bool:

@@ -1,0 +1,159 @@
+"""The effects of a program, wrappers taken off: those of its own row, and what it means beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.evaluation import secret_output, wrapper_effects
+from sentinel_guard.core.analysis.evaluation.autoloaded_files import autoload_effects
+from sentinel_guard.core.analysis.evaluation.command_output import output
+from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
+from sentinel_guard.core.analysis.expansion.command_and_options import (
+    SHELLS,
+    UNKNOWN,
+    Call,
+    behind_unnamed_option,
+    build,
+)
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.languages import code_meanings
+from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
+from sentinel_guard.core.analysis.languages.interpreters import by_shebang
+from sentinel_guard.core.analysis.programs import exec_options, open_access, remote_code, unknown_verbs
+from sentinel_guard.core.analysis.programs.downloads_and_dns import SentWords
+from sentinel_guard.core.analysis.programs.exec_options import exec_option_effects
+from sentinel_guard.core.analysis.programs.registry import OPTIONS, PROGRAMS, VERBS, Program
+from sentinel_guard.core.analysis.programs.secret_stores import HELPERS
+from sentinel_guard.core.analysis.programs.typed_commands import reads_terminal
+from sentinel_guard.core.analysis.programs.unknown_programs import unknown
+from sentinel_guard.core.model import Command, Effect, Kind
+
+SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib", "/opt/", "/nix/", "/snap/")
+"""Programs there are not scripts of this project."""
+_TEXTS = ("-c", "-e", "-m", "-r", "-p", "-n", "--eval", "--print")
+"""Options with which an interpreter takes its script from elsewhere."""
+
+
+def start_program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
+    """Adds what it does; gives its output."""
+    own, head, parsed = build(fields, OPTIONS, place.via)
+    typed = walk.world.typed and not (place.stdin or place.elsewhere) and reads_terminal(own, parsed)
+    walk.add(Effect(Kind.EXECUTE, own.program, how=frozenset(("typed",) if typed else ()), command=own), place)
+    name = own.program
+    privileged = place.via and not wrapper_effects.PRIVILEGED.isdisjoint(place.via)
+    if privileged and name in SHELLS and not parsed.operands and not place.stdin:
+        walk.add(Effect(Kind.PRIVILEGE, "root shell", command=own), place)
+    program = PROGRAMS.get(name)
+    path = fields[0].text
+    local = program is None and "/" in path and not path.startswith(SYSTEM)
+    if own.flags and _only_speaks(own):
+        return UNKNOWN
+    cwd = place.scope.cwd
+    call = Call(
+        own, fields, head, parsed, cwd or place.guess, cwd is not None, walk.world, place.stdin,
+        walk, place.scope, place.depth, place.files, place.disk,
+    )  # fmt: skip
+    if walk.world.fetched and _is_fetched(call, name, local=local):
+        walk.opaque(" ".join(own.argv)[:200], "code", place)
+    if program is not None:
+        _known(walk, call, program, place)
+    else:
+        for effect in by_shebang(call, fields[0], fields[1:]) if local else unknown(call):
+            walk.add(effect, place)
+    if "/" in path or "PATH" in place.scope.variables:
+        for script in _scripts(call, path, known=program is not None):
+            for effect in by_shebang(call, Field(script), fields[1:]):
+                walk.add(effect, place)
+    for effect in exec_option_effects(call) if name in exec_options.ROWS else ():
+        walk.add(effect, place)
+    for effect in autoload_effects(call):
+        walk.add(effect, place)
+    _meanings(walk, call, place)
+    if len(fields) > 2 and fields[1].text[:1] == "-" and (own.subcommand or name in VERBS or not (program or local)):
+        other = behind_unnamed_option(fields, OPTIONS)
+        if other and not unknown_verbs.has_verb(own):
+            start_program(walk, other, place._replace(wanted=False))
+    return output(call) if place.wanted else UNKNOWN
+
+
+def _known(walk: Walker, call: Call, program: Program, place: WalkContext) -> None:
+    """The effects of a program's own row."""
+    mark, sent = len(walk.effects), None
+    for effect in program(call):
+        if effect.kind is Kind.NETWORK:
+            sent = sent or SentWords.of(call)
+            walk.add(sent.annotated(effect), place)
+        else:
+            walk.add(effect, place)
+    fetches(walk, mark)
+
+
+_MEAN_MORE = frozenset(
+    [
+        *(*secret_output.PROGRAMS, *code_meanings.PROGRAMS, *open_access.PROGRAMS),
+        *(*unknown_verbs.PROGRAMS, *remote_code.PROGRAMS),
+    ]
+)
+"""All programs of which ``_meanings`` has more to say than their words."""
+
+
+def _meanings(walk: Walker, call: Call, place: WalkContext) -> None:
+    """What it means beside its own row: secrets that are printed, losses by code, access from outside, remote code."""
+    program = call.command.program
+    if not (program in _MEAN_MORE or program.startswith(HELPERS) or code_meanings.takes_code(call)):
+        for source in remote_code.by_words(call):
+            walk.opaque(source[:200], "code", place)
+        return
+    secret_output.add(walk, call, place)
+    for effect in code_meanings.effects(call) if code_meanings.takes_code(call) else ():
+        if code_meanings.is_new(effect, walk.effects):
+            walk.add(effect, place)
+    for effect in open_access.opened(call) if program in open_access.PROGRAMS else ():
+        walk.add(effect, place)
+    for effect in unknown_verbs.effects(call) if program in unknown_verbs.PROGRAMS else ():
+        walk.add(effect, place)
+    for source in remote_code.sources(call) if program in remote_code.PROGRAMS else remote_code.by_words(call):
+        walk.opaque(source[:200], "code", place)
+
+
+def _scripts(call: Call, name: str, *, known: bool) -> list[str]:
+    """Files that a name leads to by a PATH that the text set; of a program that is known, those that the text wrote."""
+    scope, world = call.scope, call.world
+    if "/" in name:
+        found = [call.locate(call.fields[0])] if known else []
+    else:
+        values = scope.possible("PATH") or ()
+        begun = scope.environ.get("PATH", "").split(":")
+        folders = dict.fromkeys(folder for held in values for folder in "".join(held).split(":"))
+        found = [paths.locate(f"{folder or '.'}/{name}", call.cwd, world) for folder in folders if folder not in begun]
+    made = world.made()
+    return [path for path in found if (path in made if known else world.kind(path) == "file")]
+
+
+def _only_speaks(own: Command) -> bool:
+    """Help and versions, asked of a program that stops there: an interpreter gives the rest to its script."""
+    if len(own.argv) == 2 and own.argv[1] in ("--version", "--help"):
+        return "/" not in own.argv[0] or own.argv[0].startswith(SYSTEM)
+    helped = "--help" in own.flags or "-help" in own.flags
+    return helped and own.program in PROGRAMS and own.program not in (*INTERPRETERS, "find")
+
+
+def _is_fetched(call: Call, name: str, *, local: bool) -> bool:
+    """Whether what it would run came from the network in this same text: ``curl -o x.sh … && sh x.sh``."""
+    if "/" not in name and any(paths.base(path) == name for path in call.world.fetched):
+        return True
+    scripts = call.fields[:1] if local else call.operands[:1] if name in INTERPRETERS and not call.has(*_TEXTS) else []
+    return any(item.known and call.world.is_fetched(call.locate(item)) for item in scripts)
+
+
+def fetches(walk: Walker, mark: int, files: Iterable[str] = ()) -> None:
+    """Marks what a command that reads from the network has written since, and the files that its output goes to."""
+    if not walk.world.connected:
+        return
+    found, network = walk.effects[mark:], Kind.NETWORK
+    for effect in found:
+        if effect.kind is network and "data" not in effect.how and effect.target[:1] not in "./":
+            walk.world.fetched.update(e.target for e in found if e.kind is Kind.WRITE)
+            walk.world.fetched.update(files)
+            return
