@@ -10,15 +10,20 @@ Rules of this file:
 
 from __future__ import annotations
 
+import string
 import struct
 from collections.abc import Iterable
+from typing import NoReturn
 
 from sentinel_guard.errors import PeerError
 
 MAX_CHUNK = 4 << 20
 MAX_MESSAGE = 8 << 20
 HEAD = struct.Struct("<cI")
+HEAD_SIZE = HEAD.size
 END = b"."
+LAST = HEAD.pack(END, 0)
+TAGS = frozenset({END, *(c.encode() for c in f"{string.ascii_letters}{string.digits}")})
 BY_SIGNAL = 256
 """What is added to a signal's number, where a program ended by one."""
 LAST_SIGNAL = 64
@@ -40,23 +45,24 @@ class Reader:
 
     def next_message(self) -> Message | None:
         """The next whole message, or None while bytes are missing. Raises PeerError on what is not a frame."""
-        at = 0
+        buffer, at, size = self._buffer, 0, len(self._buffer)
         try:
-            while len(self._buffer) - at >= HEAD.size:
-                tag, length = HEAD.unpack_from(self._buffer, at)
-                self._refuse_oversize(tag, length)
-                end = at + HEAD.size + length
-                if len(self._buffer) < end:
+            while size - at >= HEAD_SIZE:
+                tag, length = HEAD.unpack_from(buffer, at)
+                if length > MAX_CHUNK or tag not in TAGS or self._size + length > MAX_MESSAGE:
+                    self._refuse(tag, length)
+                start = at + HEAD_SIZE
+                if size - start < length:
                     return None
-                body = bytes(self._buffer[at + HEAD.size : end])
-                at = end
+                at = start + length
+                body = bytes(buffer[start:at])
                 if tag == END:
                     return self._close(body)
                 self._chunks.append((tag, body))
-                self._size += HEAD.size + length
+                self._size += HEAD_SIZE + length
             return None
         finally:
-            del self._buffer[:at]
+            del buffer[:at]
 
     def _close(self, body: bytes) -> Message:
         if body:
@@ -64,13 +70,12 @@ class Reader:
         chunks, self._chunks, self._size = self._chunks, [], 0
         return chunks
 
-    def _refuse_oversize(self, tag: bytes, length: int) -> None:
-        if not (tag.isalnum() or tag == END):
+    def _refuse(self, tag: bytes, length: int) -> NoReturn:
+        if tag not in TAGS:
             raise PeerError(f"{tag!r} is no tag of the protocol")
         if length > MAX_CHUNK:
             raise PeerError(f"chunk {tag.decode()!r} of {length} bytes is over the limit of {MAX_CHUNK}")
-        if self._size + length > MAX_MESSAGE:
-            raise PeerError(f"the message is over the limit of {MAX_MESSAGE} bytes")
+        raise PeerError(f"the message is over the limit of {MAX_MESSAGE} bytes")
 
 
 def exit_code(number: int) -> int:
@@ -82,4 +87,5 @@ def exit_code(number: int) -> int:
 
 def encode(chunks: Iterable[Chunk]) -> bytes:
     """One message as bytes, end chunk included."""
-    return b"".join(HEAD.pack(tag, len(body)) + body for tag, body in (*chunks, (END, b"")))
+    pack = HEAD.pack
+    return b"".join([pack(tag, len(body)) + body for tag, body in chunks]) + LAST

@@ -46,7 +46,9 @@ class Link:
     """
 
     def __init__(self, end: socket.socket) -> None:
+        """Within the running loop."""
         end.setblocking(False)
+        self._loop = asyncio.get_running_loop()
         # As a number: for anything else asyncio makes text in which it says that it is not registered yet.
         self._number, self._writes = end.fileno(), False
         self._waiting: asyncio.Future[None] | None = None
@@ -63,14 +65,20 @@ class Link:
         if len(self._unsent) > UNREAD:
             raise PeerError(f"{len(self._unsent)} bytes of answers were not read")
         self._at_once = (self._at_once + 1) % IN_A_ROW
-        if self._at_once and (message := self._heard()) is not None:
-            return message
-        loop = asyncio.get_running_loop()
-        async with asyncio.timeout(seconds):
+        if not self._at_once:
             await asyncio.sleep(0)
-            while (message := self._heard()) is None:
-                await self._woken(loop.add_reader, loop.remove_reader)
-        return message
+        if (message := self._heard()) is not None:
+            return message
+        if seconds is None:
+            return await self._next()
+        async with asyncio.timeout(seconds):
+            return await self._next()
+
+    async def _next(self) -> Message:
+        while True:
+            await self._woken(self._loop.add_reader, self._loop.remove_reader)
+            if (message := self._heard()) is not None:
+                return message
 
     def _heard(self) -> Message | None:
         """The next message that is there whole."""
@@ -93,7 +101,7 @@ class Link:
         self.proof = []
         if self._end.fileno() >= 0 and not self._flush() and not self._writes:
             self._writes = True
-            asyncio.get_running_loop().add_writer(self._number, self._go_on)
+            self._loop.add_writer(self._number, self._go_on)
 
     def _flush(self) -> bool:
         """Send what the peer takes; False where it takes no more now."""
@@ -113,7 +121,7 @@ class Link:
     def _stop_writing(self) -> None:
         if self._writes:
             self._writes = False
-            asyncio.get_running_loop().remove_writer(self._number)
+            self._loop.remove_writer(self._number)
 
     async def receive_json(self, seconds: float | None = None) -> dict[str, Any]:
         """The next message of an operator; raises TimeoutError after ``seconds``."""
@@ -134,12 +142,11 @@ class Link:
         if self._end.fileno() < 0:
             return
         self._stop_writing()
-        loop = asyncio.get_running_loop()
         try:
             with contextlib.suppress(TimeoutError):
                 while not self._flush():
                     async with asyncio.timeout(LAST_WORD):
-                        await self._woken(loop.add_writer, loop.remove_writer)
+                        await self._woken(self._loop.add_writer, self._loop.remove_writer)
         finally:
             self.drop()
 
@@ -148,7 +155,8 @@ class Link:
         if self._end.fileno() < 0:
             return
         self._stop_writing()
-        asyncio.get_running_loop().remove_reader(self._number)  # of whoever still waits for it
+        if self._waiting:
+            self._loop.remove_reader(self._number)  # of whoever still waits for it
         # Were something left unread, the peer would learn of an error in place of the end.
         with contextlib.suppress(OSError):
             for _ in range(IN_A_ROW):
@@ -160,7 +168,7 @@ class Link:
 
     async def _woken(self, add: Callable[..., object], remove: Callable[..., object]) -> None:
         """Wait until the socket can be read, or written, or was closed."""
-        self._waiting = ready = asyncio.get_running_loop().create_future()
+        self._waiting = ready = self._loop.create_future()
         add(self._number, _wake, ready)
         try:
             await ready
@@ -203,20 +211,20 @@ class Listener:
             self._loop.add_reader(self._socket, self._accept)
 
     def _accept(self) -> None:
-        for _ in range(BACKLOG):
-            try:
-                end, _ = self._socket.accept()
-            except (BlockingIOError, ConnectionAbortedError):
-                return
-            except OSError as e:
-                # No descriptor, or no memory: it would be asked without end.
-                log.warning("nobody is let in for %.0f s: %s", PAUSE, e)
-                self._loop.remove_reader(self._socket)
-                self._loop.call_later(PAUSE, self._begin)
-                return
-            task = self._loop.create_task(self._serve(Link(end)))
-            self._tasks.add(task)  # the loop itself keeps no task alive
-            task.add_done_callback(self._tasks.discard)
+        # One of those who wait: of the next the loop tells in its next turn.
+        try:
+            end, _ = self._socket.accept()
+        except (BlockingIOError, ConnectionAbortedError):
+            return
+        except OSError as e:
+            # No descriptor, or no memory: it would be asked without end.
+            log.warning("nobody is let in for %.0f s: %s", PAUSE, e)
+            self._loop.remove_reader(self._socket)
+            self._loop.call_later(PAUSE, self._begin)
+            return
+        task = self._loop.create_task(self._serve(Link(end)))
+        self._tasks.add(task)  # the loop itself keeps no task alive
+        task.add_done_callback(self._tasks.discard)
 
 
 class Connections:
