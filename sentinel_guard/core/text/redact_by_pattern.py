@@ -14,6 +14,7 @@ import re
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
+from sentinel_guard.core.json_codec import dumps
 from sentinel_guard.core.text.aho_corasick import KeywordSearch
 from sentinel_guard.core.text.credential_options import FORMS, KEYWORD
 
@@ -180,12 +181,26 @@ _short = functools.lru_cache(maxsize=2048)(_redact)
 
 def redact_data(data: object) -> object:
     """JSON-able data with every string redacted, and whatever stands under a secret's name."""
+    return data if _has_no_sign(data) else _redacted(data)
+
+
+def _has_no_sign(data: object) -> bool:
+    """Whether the data as one text holds no sign, as that of most calls: one look in place of one for each string."""
+    try:
+        text = dumps(data)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    # A sign is ASCII, but case folding may make one of what is not (the Kelvin sign is a k).
+    return "\\u" not in text and not (_SIGNS.present(text) or _FOLDED_SIGNS.present(text.lower()))
+
+
+def _redacted(data: object) -> object:
     if isinstance(data, str):
         return redact(data)
     if isinstance(data, Mapping):
         return {redact(str(key)): _under(str(key), value) for key, value in data.items()}
     if isinstance(data, list | tuple):
-        return _words([redact_data(item) for item in data])
+        return _words([_redacted(item) for item in data])
     return data
 
 
@@ -206,7 +221,7 @@ def _words(items: list[object]) -> list[object]:
 def _under(key: str, value: object) -> object:
     if isinstance(value, str):
         return MARK if value and _is_secrets_name(key) else redact(value)
-    return redact_data(value)
+    return _redacted(value)
 
 
 def _is_secrets_name(key: str) -> bool:

@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from sentinel_guard.core.text import redact_by_pattern
@@ -158,8 +158,10 @@ PIECES = st.lists(
 
 
 @given(PIECES)
-def test_redacting_twice_changes_nothing(text):
+@example("to\u212aen=hunter2")  # the Kelvin sign: a k to a pattern that ignores case
+def test_redacting_twice_changes_nothing_and_data_is_redacted_like_its_texts(text):
     assert redact(redact(text)) == redact(text)
+    assert redact_data({"a": text, "b": [1, [text]]}) == {"a": redact(text), "b": [1, [redact(text)]]}
 
 
 UNITS = (
