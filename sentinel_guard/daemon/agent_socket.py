@@ -37,9 +37,10 @@ from sentinel_guard.daemon.held_calls.held_call_requests import HeldCallRequests
 from sentinel_guard.daemon.help_and_usage_requests import AgentRequests
 from sentinel_guard.daemon.live_sessions import STEP, Live, Place, Sessions
 from sentinel_guard.daemon.peer_connection import FIRST_WORD, Link
-from sentinel_guard.daemon.shell_origin import UNKNOWN, Origin, agent_of, await_snapshot, origin
+from sentinel_guard.daemon.shell_origin import agent_of, await_snapshot, origin
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.waiting_launcher import left, telling, waiting
+from sentinel_guard.daemon.wire_messages import UNKNOWN, Origin
 from sentinel_guard.errors import PeerError, SentinelError
 from sentinel_guard.host import session_proof
 from sentinel_guard.host.machine.find_program import find_program
@@ -177,7 +178,7 @@ class Server:
         own = own or (asked.face == "shim" and place.by_itself and self._hooks.calls(place.live).asked)
         counts = not own and _is_call(asked, place)
         hooked = "" if place.parent or not counts else self._hooked(asked, place.live, begun_by)
-        action = wire_messages.action(
+        return wire_messages.action(
             asked,
             ident=f"{now:.3f}-{next(self._ids)}",
             session=place.live.id,
@@ -185,16 +186,8 @@ class Server:
             parent=place.parent or hooked or ("" if counts else STEP),
             who=place.peer,
             at=now,
-            command=begun_by.command,
-        )
-        typed = interactive_shells.is_typed(asked, place)
-        return replace(
-            action,
-            agent=begun_by.agent,
-            around=begun_by.around,
-            for_itself=begun_by.for_itself,
-            unknown_wrapper=begun_by.unknown_wrapper,
-            typed=typed,
+            origin=begun_by,
+            typed=interactive_shells.is_typed(asked, place),
         )
 
     def _hooked(self, asked: wire_messages.Request, live: Live, begun_by: Origin) -> str:

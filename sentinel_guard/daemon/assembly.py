@@ -29,7 +29,7 @@ from sentinel_guard.daemon.call_outcomes import Outcomes
 from sentinel_guard.daemon.file_integrity.watch_shims import ShimsWatch
 from sentinel_guard.daemon.git_hook_requests import Githooks
 from sentinel_guard.daemon.git_hook_worker import HookJudge
-from sentinel_guard.daemon.guard import Guard, Tracked
+from sentinel_guard.daemon.guard import Guard
 from sentinel_guard.daemon.help_and_usage_requests import AgentRequests
 from sentinel_guard.daemon.live_sessions import HOOKS, RUN, Live
 from sentinel_guard.daemon.operator_socket import Operators
@@ -40,6 +40,7 @@ from sentinel_guard.daemon.write_incidents import Incidents
 from sentinel_guard.errors import HostError, StoreError
 from sentinel_guard.host import audit_witness, shims
 from sentinel_guard.host.alert_channels import Alerts
+from sentinel_guard.host.git.repository import Tracked
 from sentinel_guard.host.machine import birth_time, processes
 from sentinel_guard.host.machine.process_control import forbid_tracing
 from sentinel_guard.host.machine.state_paths import StatePaths

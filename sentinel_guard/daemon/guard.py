@@ -39,6 +39,7 @@ from sentinel_guard.daemon.live_sessions import STEP, Live, Sessions
 from sentinel_guard.daemon.question_preview import Look
 from sentinel_guard.daemon.token_usage.read_records import TokenRecords
 from sentinel_guard.host.git import repository
+from sentinel_guard.host.git.repository import Tracked
 from sentinel_guard.host.previews.push_preview import Start
 from sentinel_guard.humans.question_inbox import Channel, Reply
 from sentinel_guard.humans.timed_grants import TimedGrant, kind_of
@@ -66,8 +67,6 @@ WRAPPERS = frozenset(("eval", "exit", "jobs", "pwd", "shopt", "trap"))
 """Programs of an agent's wrapper, which are not the model's; what the model makes of them counts."""
 Brought = tuple[Finding, ...]
 """What a git hook found."""
-Tracked = Callable[[tuple[str, ...]], frozenset[str]]
-"""Absolute paths -> those that git tracks, or that a commit holds."""
 IsNew = Callable[[Live, Tracked, str], bool]
 """Whether nothing was at an absolute path when a session began."""
 
@@ -147,7 +146,8 @@ class Guard:
 
     async def _decide(self, live: Live, action: Action, op: str, waiter: Waiter, brought: Brought) -> Verdict:
         while True:
-            action = replace(action, at=await self._turn(live, waiter))
+            if await self._turn(live, waiter):
+                action = replace(action, at=self._now())
             if not action.parent:  # what a tool of a call prints, nobody may read
                 await live.dialogue.tell(waiter.hold)
             verdict = await self._judge(live, action, op, brought)
@@ -159,9 +159,10 @@ class Guard:
             self._note(live, encode_entries.of_verdict(verdict, op, poll=False, policy=live.policy()))
             await waiter.hold(response_text.cool_down(verdict))
 
-    async def _turn(self, live: Live, waiter: Waiter) -> float:
-        """Wait until the session may speak; the time at which it may."""
-        while True:
+    async def _turn(self, live: Live, waiter: Waiter) -> bool:
+        """Wait until the session may speak; whether it had to."""
+        waited = False
+        while live.session.state is not State.ACTIVE:
             session, now = live.session, self._now()
             if session.waited(now):
                 self._note(live, [encode_entries.state(session.id, now, Event.EXPIRE)])
@@ -175,7 +176,9 @@ class Guard:
                 await waiter.hold()
                 await asyncio.sleep(PAUSE_LOOK)
             else:
-                return now
+                break
+            waited = True
+        return waited
 
     async def _judge(self, live: Live, action: Action, op: str, brought: Brought) -> Verdict:
         """Look at the action with the machine and the session as they are now.
@@ -186,11 +189,11 @@ class Guard:
         """
         beside, moved = takes_long(action), 0
         known: Case | None = None
-        # A process of git's is waited for: once, and beside the loop.
-        tracked = functools.cache(functools.partial(repository.tracked, live.session.root))
+        tracked = repository.once(functools.partial(repository.tracked, live.session.root))
         while True:
-            at_once, case = moved == MOVED, self._case(live, action, op, brought, tracked)
-            look = functools.partial(_with_effects, case, self._world(live, action), known)
+            at_once, session = moved == MOVED, live.session
+            case_of = self._case_of(live, action, op, brought, tracked)
+            look = functools.partial(_case, case_of, action, session.made, self._world(live, action), known)
             if beside and not at_once:
                 case, verdict = await asyncio.to_thread(with_room, functools.partial(_judged, live, look))
             else:
@@ -200,19 +203,19 @@ class Guard:
                 if at_once or not beside:
                     return _verdict(live, case)
                 verdict = await asyncio.to_thread(with_room, functools.partial(_verdict, live, case))
-            if live.session is case.session:
+            if live.session is session:
                 return verdict
             known, moved = case, moved + 1
 
-    def _case(self, live: Live, action: Action, op: str, brought: Brought, tracked: Tracked) -> Case:
-        """All that is known of an action but its effects."""
-        restricted, guarded = live.watch.restricted if live.watch else (), self._sessions.guarded()
-        hidden = live.discretion
-        began = functools.cache(functools.partial(repository.committed, live.session.root, live.session.start_hash))
-        return Case(
-            action, (), live.session, live.policy(), None, op, restricted, guarded,
-            tracked=tracked, known=hidden.known, baseline=hidden.baseline, key=hidden.key, brought=brought,
-            held=live.broker is not None and os.geteuid() != 0, new=functools.partial(self._is_new, live, began),
+    def _case_of(self, live: Live, action: Action, op: str, brought: Brought, tracked: Tracked) -> Callable[..., Case]:
+        """All that is known of an action but its effects: makes the case of these, the home and a way to look."""
+        restricted, hidden, session = live.watch.restricted if live.watch else (), live.discretion, live.session
+        began = repository.once(functools.partial(repository.committed, session.root, session.start_hash))
+        return functools.partial(
+            Case, action, session=session, policy=live.policy(), operation=op, restricted=restricted,
+            guarded=self._sessions.guarded(), tracked=tracked, known=hidden.known, baseline=hidden.baseline,
+            key=hidden.key, brought=brought, held=live.broker is not None and os.geteuid() != 0,
+            new=functools.partial(self._is_new, live, began),
         )  # fmt: skip
 
     async def _ask(self, live: Live, asked: Verdict, op: str, waiter: Waiter, brought: Brought) -> Verdict:
@@ -346,11 +349,11 @@ def _effects(action: Action, world: World, own: frozenset[str]) -> tuple[Effect,
     return (*effects, *(e for e in around if e not in effects and not (e.command and e.command.program in WRAPPERS)))
 
 
-def _with_effects(case: Case, world: World, known: Case | None) -> Case:
-    """``known``: the same case a moment before."""
-    if known and known.session.made == case.session.made:
-        return replace(case, effects=known.effects, home=known.home, look=known.look)
-    return replace(case, effects=_effects(case.action, world, case.session.made), home=world.home, look=world.peek)
+def _case(case_of: Callable[..., Case], action: Action, made: frozenset[str], world: World, known: Case | None) -> Case:
+    """``made``: what the session made; ``known``: the same case a moment before."""
+    if known and known.session.made == made:
+        return case_of(effects=known.effects, home=known.home, look=known.look)
+    return case_of(effects=_effects(action, world, made), home=world.home, look=world.peek)
 
 
 def _judged(live: Live, look: Callable[[], Case]) -> tuple[Case, Verdict]:

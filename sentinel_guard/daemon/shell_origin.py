@@ -19,38 +19,19 @@ import re
 import stat
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 
 from sentinel_guard.agents import registry
 from sentinel_guard.agents.base import CodingAgent
 from sentinel_guard.core.model import Entry
 from sentinel_guard.daemon import wire_messages
 from sentinel_guard.daemon.live_sessions import Identity, Place
+from sentinel_guard.daemon.wire_messages import UNKNOWN, Origin
 from sentinel_guard.host.machine import processes
 
 SNAPSHOT_SECONDS = 3.0
 """For which a call waits for a snapshot that is being made."""
 LOADS_SECONDS = 0.5
 """Between the end of the shell that makes one and the shell that tries it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """What is known of who started a shell."""
-
-    agent: str = ""
-    """Name of the coding agent; empty where it was none that is known."""
-    command: str | None = None
-    """The model's command, where a wrapper was taken off."""
-    around: str = ""
-    """That with what the wrapper runs in the same shell; empty where it runs nothing more."""
-    for_itself: bool = False
-    """True where the agent started it for its own purposes."""
-    unknown_wrapper: bool = False
-    """True where it looks wrapped, and could not be taken apart."""
-
-
-UNKNOWN = Origin()
 
 
 def agent_of(place: Place) -> CodingAgent | None:

@@ -54,6 +54,25 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """What is known of who started a shell."""
+
+    agent: str = ""
+    """Name of the coding agent; empty where it was none that is known."""
+    command: str | None = None
+    """The model's command, where a wrapper was taken off."""
+    around: str = ""
+    """That with what the wrapper runs in the same shell; empty where it runs nothing more."""
+    for_itself: bool = False
+    """True where the agent started it for its own purposes."""
+    unknown_wrapper: bool = False
+    """True where it looks wrapped, and could not be taken apart."""
+
+
+UNKNOWN = Origin()
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """What a launcher reports of a supervised command. An output is None where it could not be seen."""
 
@@ -114,17 +133,22 @@ def action(
     parent: str,
     who: Peer,
     at: float,
-    command: str | None = None,
+    origin: Origin = UNKNOWN,
+    typed: bool = False,
 ) -> Action:
-    """The action that a launcher proposes; ``command``: the part of a shell's text that is to be judged."""
+    """The action that a launcher proposes; ``origin``: what is known of who started its shell."""
     layer, text, definitions = _LAYERS.get(asked.face, Layer.SHIM), None, ""
     if layer is Layer.SHELL:
-        text = script(asked.argv) if command is None else command
+        text = script(asked.argv) if origin.command is None else origin.command
     elif layer is Layer.LINE:
         _, text, definitions = line(asked)
     arguments: dict[str, object] = {"argv": list(asked.argv)} if text is None else {"command": text}
     tool = "shell" if layer in (Layer.SHELL, Layer.LINE) else program(asked.argv)
-    return Action(ident, session, layer, tool, arguments, asked.cwd, at, root, parent, who, definitions=definitions)
+    return Action(
+        ident, session, layer, tool, arguments, asked.cwd, at, root, parent, who,
+        agent=origin.agent, around=origin.around, for_itself=origin.for_itself, unknown_wrapper=origin.unknown_wrapper,
+        typed=typed, definitions=definitions,
+    )  # fmt: skip
 
 
 def line(asked: Request) -> tuple[int, str, str]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.private_git_dir import layout
 from sentinel_guard.host.git.run_git import Git, program
+
+Tracked = Callable[[tuple[str, ...]], frozenset[str]]
+"""Absolute paths -> those that git tracks, or that a commit holds."""
 
 
 def top(cwd: str) -> str | None:
@@ -81,6 +84,12 @@ def committed(root: str, commit: str, paths: Iterable[str]) -> frozenset[str]:
     except HostError:
         return frozenset()
     return frozenset(f"{root}/{name}" for name in held)
+
+
+def once(look: Tracked) -> Tracked:
+    """The same, which asks git once for the same paths; ``functools.cache`` takes longer to make than that saves."""
+    seen: dict[tuple[str, ...], frozenset[str]] = {}
+    return lambda paths: seen[paths] if paths in seen else seen.setdefault(paths, look(paths))
 
 
 def branch(root: str) -> str:
