@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -86,7 +87,11 @@ def hook_forms() -> dict[str, str]:
 
 def started(command: Sequence[str]) -> Started | None:
     """How an agent is started that a command line names; None where it names none."""
-    words = tuple(command)
+    return _started(tuple(command))
+
+
+@functools.lru_cache(maxsize=4)
+def _started(words: tuple[str, ...]) -> Started | None:
     at = _naming(words)
     agent = _by_path(_package(words[at])) if words else None
     return Started(agent, words[: at + 1], agent.start(words[at + 1 :])) if agent else None

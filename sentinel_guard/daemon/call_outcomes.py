@@ -103,7 +103,7 @@ class Outcomes:
             ended.code,
             error="" if error is None else digest(error) if seen or error.strip() else UNSEEN,
             output="" if ended.stdout is None else digest(stdout),
-            excerpt=redact(live.discretion.piece(error_excerpt(effects, ended.code, error or ""))[:REDACTED])[:EXCERPT],
+            excerpt=_excerpt(live, effects, ended.code, error) if error is not None else "",
             tests=_tests(effects, stdout, stderr, ended.code),
             duration=ended.seconds,
             before=begun.before,
@@ -143,6 +143,10 @@ def _comes_again(live: Live, judged: Judged) -> bool:
 
 def _commands(effects: Iterable[Effect]) -> list[Command]:
     return [e.command for e in effects if e.kind is Kind.EXECUTE and e.command]
+
+
+def _excerpt(live: Live, effects: tuple[Effect, ...], code: int, error: str) -> str:
+    return redact(live.discretion.piece(error_excerpt(effects, code, error))[:REDACTED])[:EXCERPT]
 
 
 def _tests(effects: tuple[Effect, ...], stdout: str, stderr: str, code: int) -> TestRun | None:

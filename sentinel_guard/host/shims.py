@@ -125,6 +125,7 @@ def place_hooks(places: StatePaths, forms: Mapping[str, str]) -> Path:
     return folder / HOOK
 
 
+@lru_cache(maxsize=64)
 def without(path: str, sessions: str) -> str:
     """A PATH without any session's shims. ``sessions``: the folder of all sessions, with a slash at its end."""
     return ":".join(p for p in path.split(":") if not p.startswith(sessions))

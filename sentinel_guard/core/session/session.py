@@ -87,6 +87,10 @@ class Call:
     makes: tuple[str, ...] = ()
     """What is the session's own once it has succeeded: ``container NAME``, ``port NUMBER``, ``database NAME``."""
 
+    def ended(self, outcome: Outcome) -> Call:
+        """The call with how it ended."""
+        return Call(self.action, self.operation, self.tool, self.at, self.poll, outcome, self.installs, self.makes)
+
 
 @dataclass(frozen=True, slots=True)
 class Session:
@@ -196,7 +200,7 @@ def _verdict(session: Session, entry: Entry) -> Session:
             installs=bool(d.get("installs")),
             makes=_words(d.get("makes")),
         )
-        session = replace(session, calls=(*session.calls, call)[-WINDOW:])
+        session = replace(session, calls=(*session.calls[1 - WINDOW :], call))
     return session
 
 
@@ -207,7 +211,7 @@ def _outcome(session: Session, entry: Entry) -> Session:
         return session
     calls, done = [*session.calls], session.calls[ended[0]]
     for at in ended:
-        calls[at] = replace(calls[at], outcome=outcome)
+        calls[at] = calls[at].ended(outcome)
     closes = session.half_open and done.operation not in session.tripped
     made = session.made.union(done.makes) if outcome.code == 0 else session.made
     return replace(session, calls=tuple(calls), tripped=frozenset() if closes else session.tripped, made=made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 
 
@@ -10,9 +11,14 @@ def find_program(name: str, path: str) -> str | None:
 
     Raises nothing, whatever the name. ``shutil.which`` looks three times at each folder; this runs with each verdict.
     """
-    folders = [] if "/" in name else [f if f.endswith("/") or not f else f"{f}/" for f in path.split(":")]
-    places = [folder + name for folder in folders] or [name]
+    places = [name] if "/" in name else [folder + name for folder in _folders(path)]
     try:
         return next((place for place in places if os.access(place, os.X_OK) and os.path.isfile(place)), None)  # noqa: PTH113
     except ValueError:  # a zero byte
         return None
+
+
+@functools.lru_cache(maxsize=64)
+def _folders(path: str) -> tuple[str, ...]:
+    """The folders of a PATH, each once, as what stands before a name."""
+    return tuple(dict.fromkeys(f if f.endswith("/") or not f else f"{f}/" for f in path.split(":")))

@@ -323,19 +323,14 @@ def command_line(pid: int) -> tuple[str, ...]:
 
 def environ(pid: int) -> dict[str, str]:
     """The environment that a process began with; empty if it cannot be read."""
-    raw = _read(f"/proc/{pid}/environ")
-    items = filter(None, raw.split(b"\0"))
-    return dict(_usual(item) if len(item) <= USUAL else _variable(item) for item in items)
+    return dict(_variables(_read(f"/proc/{pid}/environ")))
 
 
-def _variable(item: bytes) -> tuple[str, str]:
-    name, _, value = os.fsdecode(item).partition("=")
-    return name, value
-
-
-USUAL = 512
-"""Bytes of a variable that may be the same in all processes of a session; a longer one may say what one does."""
-_usual = functools.lru_cache(maxsize=4096)(_variable)
+@functools.lru_cache(maxsize=16)
+def _variables(raw: bytes) -> Mapping[str, str]:
+    """Those that an agent starts itself have the same, all of them."""
+    pairs = (item.partition("=") for item in os.fsdecode(raw).split("\0") if item)
+    return {name: value for name, _, value in pairs}
 
 
 def _signal(pids: Iterable[int], number: signal.Signals) -> None:
