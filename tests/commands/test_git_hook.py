@@ -234,9 +234,10 @@ def test_a_commit_and_its_message_are_judged_together(root: Path, capfd, stage, 
 
 PROCESSES = [
     (lambda r: None, 0, "nothing is staged"),
-    (lambda r: git(r, "rm", "-q", "README.md"), 1, "a deletion"),
-    (lambda r: git(r, "mv", "README.md", "b.md"), 1, "a file that moves"),
-    (lambda r: (put(r, "a.py"), put(r, "README.md", "hi\n"), git(r, "add", ".")), 1, "texts that were just added"),
+    (lambda r: git(r, "rm", "-q", "README.md"), 0, "a deletion"),
+    (lambda r: git(r, "mv", "README.md", "b.md"), 0, "a file that moves"),
+    (lambda r: (put(r, "a.py"), put(r, "README.md", "hi\n"), git(r, "add", ".")), 0, "texts that were just added"),
+    (lambda r: (git(r, "gc", "-q"), put(r, "a.py"), git(r, "add", ".")), 1, "where HEAD is in a pack"),
 ]
 
 

@@ -46,7 +46,7 @@ _ENVIRONMENT = {
 _RAW = ("--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-relative", "--ignore-submodules=none")
 _INDEX = ("diff", "--cached", *_RAW, "--no-color", f"-O{os.devnull}", "--ita-invisible-in-index")
 _DEEPER = "A shallow clone lacks it: fetch with depth 0 (GitHub: fetch-depth: 0; GitLab: GIT_DEPTH: 0)."
-_MERGED = "GITHEAD_"
+MERGED = "GITHEAD_"
 """How git names the other sides in the environment of ``pre-merge-commit``, where MERGE_HEAD is not written yet."""
 _NOTHING = "0"
 """An object id of nothing but zeros is no object."""
@@ -127,7 +127,7 @@ def staged(root: Path, environ: Environ = None) -> list[Change]:
     for other in merging(root, environ) if found else ():
         theirs = {c.path: c for c in _changes(git(root, *_INDEX, other, environ=environ))}
         found = [c._replace(old=c.old + theirs[c.path].old) for c in found if c.path in theirs]
-    return _linked(root, found, environ)
+    return linked(root, found, environ)
 
 
 def merging(root: Path, environ: Environ = None) -> list[str]:
@@ -136,7 +136,7 @@ def merging(root: Path, environ: Environ = None) -> list[str]:
     try:
         return (git_dir(root, given) / "MERGE_HEAD").read_text("ascii").split()
     except (OSError, ValueError):
-        sides = (key.removeprefix(_MERGED) for key in given if key.startswith(_MERGED))
+        sides = (key.removeprefix(MERGED) for key in given if key.startswith(MERGED))
         return [side for side in sides if exists(root, side, environ)]
 
 
@@ -226,7 +226,7 @@ def changed(root: Path, commits: Iterable[str], environ: Environ = None) -> list
     if not asked:
         return []
     raw = git(root, "diff-tree", "--stdin", "-r", "--root", "-c", *_RAW, stdin=asked, environ=environ)
-    return _linked(root, list(_changes(raw)), environ)
+    return linked(root, list(_changes(raw)), environ)
 
 
 def exists(root: Path, commit: str, environ: Environ = None) -> bool:
@@ -292,7 +292,8 @@ def contents(root: Path, ids: Iterable[str], environ: Environ = None) -> dict[st
     return found
 
 
-def _linked(root: Path, changes: list[Change], environ: Environ) -> list[Change]:
+def linked(root: Path, changes: list[Change], environ: Environ) -> list[Change]:
+    """The same changes, with what symbolic links point to. Raises HostError."""
     links = [c.blob for c in changes if c.mode == LINK]
     if not links:
         return changes

@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from sentinel_guard.host.git import loose_objects
 from sentinel_guard.host.git.commit_contents import common_dir, git_dir
@@ -23,20 +24,37 @@ _HEADER, _FLAGS = struct.Struct(">4sII"), struct.Struct(">H")
 _EXTENSION = struct.Struct(">4sI")
 
 
+class Trees(NamedTuple):
+    """The names of two trees (40 hex digits), and where objects are."""
+
+    head: str
+    staged: str
+    """What the next commit will hold."""
+    objects: Path
+
+
 def nothing_staged(work: Path, environ: Mapping[str, str]) -> bool:
     """``work`` and ``environ``: where git ran the hook, and its ``GIT_*`` variables. Raises nothing."""
+    found = trees(work, environ)
+    return found is not None and found.head == found.staged
+
+
+def trees(work: Path, environ: Mapping[str, str]) -> Trees | None:
+    """What the next commit goes on from, and what it will hold; None for whatever is not plain. Raises nothing."""
     try:
         folder = git_dir(work, environ)
         common = common_dir(work, environ)
         index = work / environ.get("GIT_INDEX_FILE", folder / "index")
         if (folder / "MERGE_HEAD").exists() or index.stat().st_size > LARGEST:
-            return False
+            return None
         tree = tree_of(index.read_bytes())
         objects = work / environ.get("GIT_OBJECT_DIRECTORY", common / "objects")
         head = loose_objects.read(objects, _head(folder, common), _COMMIT) if tree else None
     except (OSError, ValueError):
-        return False
-    return head is not None and head.kind == "commit" and head.data.startswith(b"tree %s\n" % tree.encode())
+        return None
+    if head is None or head.kind != "commit" or not head.data.startswith(b"tree "):
+        return None
+    return Trees(head.data[5:45].decode("ascii"), tree, objects)
 
 
 def tree_of(index: bytes) -> str:

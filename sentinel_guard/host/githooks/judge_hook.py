@@ -23,6 +23,7 @@ from sentinel_guard.host.githooks import pushes_and_refs, restricted_paths
 from sentinel_guard.host.githooks.empty_commits import nothing_staged
 from sentinel_guard.host.githooks.hook_request import COMMIT, MESSAGE, HookCase, Judged
 from sentinel_guard.host.githooks.secrets_in_commits import Words, look
+from sentinel_guard.host.githooks.staged_changes import staged
 from sentinel_guard.host.machine.state_paths import places
 from sentinel_guard.host.secrets import added_lines
 
@@ -111,7 +112,7 @@ def top(hook: str, work: Path, environ: Mapping[str, str]) -> Path:
 
 def _commit(case: HookCase) -> Judged:
     """What is staged; and the message, where one judges for both hooks of a commit."""
-    changes = commit_contents.staged(case.root, case.environ)
+    changes = staged(case.root, case.environ)
     lines = added_lines.added_lines(case.root, changes, case.environ)
     both = lines.joined(_said(case)) if case.hook == COMMIT else lines
     return Judged(tuple(restricted_paths.in_commit(case, changes))) + _leaks(case, both)
@@ -120,7 +121,7 @@ def _commit(case: HookCase) -> Judged:
 def _restricted_paths(case: HookCase) -> Judged:
     if ends := _range(case):
         return pushes_and_refs.restricted_since(case, *ends)
-    changes = commit_contents.staged(case.root, case.environ)
+    changes = staged(case.root, case.environ)
     others = [] if _is_merge(case) else sorted({*case.arguments} - {c.path for c in changes})
     return Judged((*restricted_paths.in_commit(case, changes), *restricted_paths.in_files(case, others)))
 
@@ -128,7 +129,7 @@ def _restricted_paths(case: HookCase) -> Judged:
 def _secrets(case: HookCase) -> Judged:
     if ends := _range(case):
         return pushes_and_refs.leaks_since(case, *ends, _excluded(case, *ends))
-    changes = commit_contents.staged(case.root, case.environ)
+    changes = staged(case.root, case.environ)
     if not _is_merge(case) and not {*case.arguments} <= {c.path for c in changes}:  # --all-files, --files
         whole = added_lines.files(case.root, case.arguments, case.environ)
         return _leaks(case, whole, "the repository holds")
