@@ -70,9 +70,10 @@ def _each_command_once(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
     A command is left out with all its effects, or with none: checks ask which effects are of one command.
     """
     commands = {id(effect.command): effect.command for effect in effects if effect.command is not None}
-    times = Counter([command.argv for command in commands.values()])
-    if len(times) == len(commands):
+    words = [command.argv for command in commands.values()]
+    if len(words) == len(set(words)):
         return effects
+    times = Counter(words)
     groups: dict[int, list[Effect]] = {}
     for effect in effects:
         if effect.command is not None and times[effect.command.argv] > 1:

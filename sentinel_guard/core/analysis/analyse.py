@@ -103,7 +103,7 @@ def _effects(action: Action, world: World, own: frozenset[str]) -> tuple[Effect,
     arguments = action.arguments
     if action.layer is Layer.KERNEL and "object" in arguments:
         held = held_calls.effects(action.tool, str(arguments["object"]), str(arguments.get("gives", "")))
-        return tuple(_by_all_names(held, overlay))
+        return _by_all_names(held, overlay)
     if action.tool == "shell" or "argv" in arguments:
         asked = arguments.get("command", arguments.get("argv"))
     else:
@@ -113,7 +113,7 @@ def _effects(action: Action, world: World, own: frozenset[str]) -> tuple[Effect,
     if isinstance(asked, list | tuple):
         return _argv([str(item) for item in asked], action, overlay)
     done = (_read(effect) for effect in tool_effects(action.tool, arguments, action.cwd, overlay))
-    return tuple(_by_all_names(done, overlay))
+    return _by_all_names(done, overlay)
 
 
 def _read(effect: Effect) -> Effect:
@@ -122,7 +122,7 @@ def _read(effect: Effect) -> Effect:
 
 
 def _place(action: Action, world: Overlay) -> WalkContext:
-    cwd = world.resolve(action.cwd) if action.cwd else None
+    cwd = world.folder_at(action.cwd) if action.cwd else None
     scope = Scope(world, cwd, world.environ, world.home, budget=world.budget)
     return WalkContext(scope, scope.cwd or action.root or "/")
 
@@ -158,9 +158,8 @@ def _walked(
     except Exception as e:  # noqa: BLE001 - whatever goes wrong is told, and what was found before it
         walk.effects.append(_failure(e))
     walk.effects.extend(made_names.effects(world.own, text))
-    effects = lost_after_move.with_origins(walk.effects)
-    effects = list(_with_texts(effects, world)) if world.made() else effects
-    return tuple(_by_all_names(_counted(effects, world), world))
+    effects = _with_texts(lost_after_move.with_origins(walk.effects), world)
+    return _by_all_names(_counted(effects, world), world)
 
 
 MANY = 3
@@ -179,20 +178,29 @@ def _counted(effects: Sequence[Effect], world: Overlay) -> Sequence[Effect]:
     return [replace(e, how=e.how | {"many"}) if e.kind is Kind.DELETE and e.target in lost else e for e in effects]
 
 
-def _with_texts(effects: Iterable[Effect], world: Overlay) -> Iterator[Effect]:
+def _with_texts(effects: Sequence[Effect], world: Overlay) -> Sequence[Effect]:
     """What the action itself wrote goes along with its writing, and with its reading that again."""
-    made = frozenset(world.made())
-    for effect in effects:
-        moved = effect.target in made and effect.kind in (Kind.WRITE, Kind.READ)
-        yield replace(effect, data=world.read(effect.target) or "") if moved else effect
+    made, moves = frozenset(world.made()), (Kind.WRITE, Kind.READ)
+    if not made:
+        return effects
+    return [_with_text(e, world.read(e.target) or "") if e.target in made and e.kind in moves else e for e in effects]
 
 
-def _by_all_names(effects: Iterable[Effect], world: Overlay) -> Iterator[Effect]:
+def _with_text(e: Effect, text: str) -> Effect:
+    """``replace``, in a sixth of the time: a text may write hundreds of files."""
+    return Effect(e.kind, e.target, e.sure, e.how, e.command, text, e.written, e.file, e.folder)
+
+
+def _by_all_names(effects: Iterable[Effect], world: Overlay) -> tuple[Effect, ...]:
     """What is done to a file is done to it under all its names: the link that led there, and its hard links."""
     effects = tuple(effects)
     linked: Mapping[str, tuple[str, ...]] = {}
     if world.root and (written := [e.target for e in effects if e.kind is Kind.WRITE and not e.how & _REPLACES]):
         linked = world.names(written, world.root)
+    return tuple(_each_name(effects, linked, world)) if linked or world.has_names() else effects
+
+
+def _each_name(effects: Iterable[Effect], linked: Mapping[str, tuple[str, ...]], world: Overlay) -> Iterator[Effect]:
     write, read = Kind.WRITE, Kind.READ
     for effect in effects:
         yield effect

@@ -24,6 +24,8 @@ class ErrorRate:
     name = NAME
 
     def __call__(self, case: Case) -> Iterable[Finding]:
+        if case.outcome is None:
+            return
         calls, size = [c for c in finished_calls(case) if not c.poll], case.policy.loop.window
         window, limit = calls[-size:], case.policy.error_rate.hint * size
         bad = _failures(window)

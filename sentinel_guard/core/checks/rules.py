@@ -9,13 +9,13 @@ Rules of this file:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise, takewhile
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from shlex import quote
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.held_calls import LOSSES
-from sentinel_guard.core.checks import git_hook_managers
+from sentinel_guard.core.checks import confirm_gates, git_hook_managers
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.chmod_modes import keeps_owner_rights, only_removes_access
 from sentinel_guard.core.checks.finding_texts import evidence, near, says_nothing, short, shown
@@ -26,9 +26,8 @@ from sentinel_guard.core.policy.held_call_rules import released_with
 from sentinel_guard.core.policy.match_rules import Index
 from sentinel_guard.core.policy.policy import Policy, Rule, last_matching_pattern
 from sentinel_guard.core.policy.target_placeholders import TargetContext, inside, within
-from sentinel_guard.core.secrets.redact_before_logging import redact_secrets
 
-NAME = "rules"
+NAME = confirm_gates.NAME
 SETTINGS_RULE = "guard.settings"
 SECOND_FACTOR = "second-factor.json"
 """Name of the file in the guard's state that holds the secret of the person's codes."""
@@ -54,14 +53,6 @@ _SETUID = frozenset(("sudo", "doas", "su", "pkexec", "root shell"))
 """Privileges that the kernel gives to setuid programs alone."""
 _POLICIES = 16
 """Policies whose index is kept."""
-_SHELLS = ("sh", "bash", "zsh", "dash", "ksh")
-_NO_EXECUTION = re.compile(r"-[a-bd-z]*n[a-bd-z]*")
-_INTERPRETERS = frozenset(
-    (
-        *(*_SHELLS, "source", "."),
-        *("python", "python3", "node", "deno", "bun", "ruby", "perl"),
-    )
-)
 
 
 class Rules:
@@ -80,7 +71,7 @@ class Rules:
         index, lookups, told = self._index(case.policy), Lookups(case), set[str]()
         for effect in case.effects:
             if effect.kind is Kind.EXECUTE:
-                yield from _confirm(case, effect, index)
+                yield from confirm_gates.before_command(case, effect, index)
                 if connects_to_guard(case, effect):
                     why = "it speaks to the guard in the place of the person or of the launcher"
                     yield _attack(case, "guard.folders", effect, why, fatal=False)
@@ -94,7 +85,7 @@ class Rules:
             for rule in index.rules(effect, reading if effect.kind is Kind.READ else ground):
                 if _is_meant(case, rule, effect, ground):
                     yield _finding(case, rule, effect)
-        yield from _tool(case)
+        yield from confirm_gates.before_tool(case)
 
     def _index(self, policy: Policy) -> Index:
         """The policy's index. Each holds its policy, so that no other one can come to bear the same ``id``."""
@@ -186,7 +177,7 @@ def _path_findings(case: Case, effect: Effect, ground: TargetContext, told: set[
             yield from _swept(case, effect, effect.target, told)
             return
         yield _settings(case, effect)
-    elif written and (along := _takes_along(effect, settings, ground)):
+    elif written and _reaches_below(effect) and (along := _takes_along(effect, settings, ground)):
         yield from _swept(case, effect, along, told)
     yield from _restricted(case, effect, ground)
 
@@ -201,6 +192,8 @@ def _takes_second_factor(case: Case, effect: Effect) -> bool:
 def _folders(case: Case, effect: Effect, ground: TargetContext) -> Iterator[Finding]:
     folders = case.guarded.folders
     directly = within(effect.target, folders)
+    if not (directly or _reaches_below(effect)):
+        return
     if directly and _spares(effect, effect.target) and not _named(case, effect):
         return
     along = not directly and _takes_along(effect, folders, ground)
@@ -251,7 +244,7 @@ def _spares(effect: Effect, path: str) -> bool:
 def _stays_readable(effect: Effect) -> bool:
     """Whether an owner or a mode changes, and whose file it is can still read it: the watcher keeps the bytes."""
     command = effect.command
-    if command is None or not effect.how & {"owner", "mode"}:
+    if command is None or effect.how.isdisjoint(_RIGHTS):
         return False
     return "owner" in effect.how or (command.program == "chmod" and keeps_owner_rights(command, "r"))
 
@@ -302,7 +295,7 @@ def _restricted(case: Case, effect: Effect, ground: TargetContext) -> Iterator[F
             return
         way = f"echo {quote(f'/{near(path, ground.root)}')} >> .gitignore" if "stage" in effect.how else _ANOTHER
         yield _path(case, "paths.restricted", effect, said, way)
-    elif held := _held(case, effect, ground):
+    elif (_reaches_below(effect) or "sweep" in effect.how) and (held := _held(case, effect, ground)):
         pattern = policy.restricts(held, ground.root) or near(held, ground.root)
         what = f"{near(path, ground.root)} holds {near(held, ground.root)}, which is restricted (pattern {pattern})"
         way = f"git clean -fdx -e {paths.base(held)}" if "sweep" in effect.how else _ANOTHER
@@ -341,10 +334,17 @@ def _excluded(command: Command | None, path: str, ground: TargetContext) -> bool
     return bool(last_matching_pattern(tuple(given), path, ground.root))
 
 
+_RIGHTS = frozenset(("mode", "owner"))
+
+
+def _reaches_below(effect: Effect) -> bool:
+    """Whether what is below a path may go with it, or change its rights."""
+    return effect.kind is Kind.DELETE or not effect.how.isdisjoint(_RIGHTS)
+
+
 def _takes_along(effect: Effect, held: tuple[str, ...], ground: TargetContext, apart: tuple[str, ...] = ()) -> str:
     """The first of the paths that goes, or changes rights, with the folder that an effect is about."""
-    deep = effect.kind is Kind.DELETE or effect.how & {"mode", "owner"}
-    if not deep or not effect.how & {"recursive", "move"}:
+    if not _reaches_below(effect) or not effect.how & {"recursive", "move"}:
         return ""
     if effect.kind is Kind.DELETE and inside(ground.root, effect.target):
         return ""  # the rules on {root} speak, and more sharply
@@ -353,47 +353,3 @@ def _takes_along(effect: Effect, held: tuple[str, ...], ground: TargetContext, a
 
 def _path(case: Case, rule: str, effect: Effect, why: str, way: str = _ANOTHER) -> Finding:
     return Finding(NAME, Response.DENY, f"`{shown(case, effect)}`", why, way, rule, evidence(effect))
-
-
-# The two-key gate by name
-
-
-def _confirm(case: Case, effect: Effect, index: Index) -> Iterator[Finding]:
-    if effect.command is None or not effect.command.argv or _only_parses(effect.command):
-        return
-    argv = _as_program(effect.command)
-    for name in index.gates(argv):
-        words = [w for w in argv[1:] if not w.startswith("-")]
-        target = words[0] if words else paths.base(argv[0])
-        yield _gate(case, name, target, f"`{shown(case, effect)}`", evidence(effect))
-
-
-def _as_program(command: Command) -> tuple[str, ...]:
-    """What runs and its words: the script, where an interpreter is given one."""
-    scripted = command.program in _INTERPRETERS and command.operands
-    return command.operands if scripted else command.argv
-
-
-def _only_parses(command: Command) -> bool:
-    """``bash -n deploy.sh`` reads the script and runs nothing of it."""
-    if command.program not in _SHELLS:
-        return False
-    before = takewhile(lambda word: word.startswith("-"), command.argv[1:])
-    return any(_NO_EXECUTION.fullmatch(word) for word in before)
-
-
-def _tool(case: Case) -> Iterable[Finding]:
-    """A tool of the agent that bears an action's name: ``deploy``, ``mcp__ops__delete_database``."""
-    tool = case.action.tool.rpartition("__")[2].lower().replace("-", "_")
-    if case.action.layer is not Layer.HOOK or tool not in case.policy.confirm:
-        return ()
-    values = [v for v in case.action.arguments.values() if isinstance(v, str)]
-    target = values[0] if values else tool
-    return (_gate(case, tool, target, f"the tool {case.action.tool}", f"tool {case.action.tool}"),)
-
-
-def _gate(case: Case, name: str, target: str, what: str, evidence: str) -> Finding:
-    # In capitals nobody would know a secret any more.
-    ask = Ask(name.upper(), short(case, redact_secrets(target, case.known())).upper(), "HIGH")
-    why = f"{name} needs a person's yes (policy [confirm])"
-    return Finding(NAME, Response.ASK, what, why, "ask the user to run it", f"confirm.{name}", evidence, ask)

@@ -131,6 +131,10 @@ class Index:
         rules = self._rules[kind].of(program) if kind in self._rules else ()
         return _Named.of(r for r in rules if _names(r, program, subcommand) and _takes(r, kind, how, sure=sure))
 
+    def is_gated(self, argv: tuple[str, ...]) -> bool:
+        """Whether any gate may stand before what runs: before hardly a program does one."""
+        return bool(argv) and bool(self._opened(argv[0]))
+
     def gates(self, argv: tuple[str, ...]) -> list[str]:
         """Names of the gates that a command stands before, each once.
 

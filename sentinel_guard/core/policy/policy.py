@@ -246,7 +246,12 @@ def last_matching_pattern(patterns: tuple[str, ...], path: str, root: str) -> st
     if not patterns:
         return ""
     relative = _relative(path, root)
-    if not relative or not any(literal in relative for literal in literals(patterns)):
+    if not relative:
+        return ""
+    for literal in literals(patterns):  # a loop: asked of every path, and any() costs as much as the question
+        if literal in relative:
+            break
+    else:
         return ""
     return _match(patterns, relative) or _match(patterns, relative + "/")
 

@@ -124,12 +124,9 @@ def inside(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def within(path: str, folders: Iterable[str]) -> bool:
+def within(path: str, folders: tuple[str, ...]) -> bool:
     """Whether a path is one of the folders or lies below one."""
-    for folder in folders:  # noqa: SIM110 - asked of every path, and any() costs as much as the question
-        if inside(path, folder):
-            return True
-    return False
+    return path.startswith(folders) and any(inside(path, folder) for folder in folders)
 
 
 def _is_or_holds(path: str, what: str) -> bool:

@@ -106,6 +106,8 @@ def _added(one: Usage, other: Usage) -> Usage:
 def counted(known: Iterable[Usage]) -> tuple[Usage, ...]:
     """Those of the best kind of source that there is."""
     usages = tuple(known)
+    if not usages:
+        return ()
     best = min(map(_kind, usages), default=0)
     return tuple(u for u in usages if _kind(u) == best)
 

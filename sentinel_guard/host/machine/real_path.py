@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 
 _PLACE = getattr(os, "O_PATH", 0)
@@ -12,12 +11,21 @@ _PLACE = getattr(os, "O_PATH", 0)
 def real_path(path: str) -> str:
     """``os.path.realpath``; of what is there the kernel tells it in a third of the time. Raises as that does."""
     if _PLACE and "/proc/" not in path:  # whose links lead where no path does
-        with contextlib.suppress(OSError):
-            fd = os.open(path, _PLACE)
-            try:
-                real = os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115 - hot
-            finally:
-                os.close(fd)
-            if real.startswith("/") and not real.endswith(" (deleted)"):
-                return real
+        real = _asked(path)
+        if real.startswith("/") and not real.endswith(" (deleted)"):
+            return real
     return os.path.realpath(path)
+
+
+def _asked(path: str) -> str:
+    """What the kernel says; empty where nothing is there."""
+    try:
+        fd = os.open(path, _PLACE)
+    except OSError:
+        return ""
+    try:
+        return os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115 - hot
+    except OSError:
+        return ""
+    finally:
+        os.close(fd)

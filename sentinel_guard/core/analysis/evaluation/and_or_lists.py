@@ -90,11 +90,13 @@ class _Chain:
         if asks:
             assume(last, skipped, holds=not wanted)
             assume(last, scope, holds=wanted)
-        joining = [state for well, state in self._kept if well is wanted]
-        self._kept = [(well, state) for well, state in self._kept if well is not wanted]
+        joining = [state for well, state in self._kept if well is wanted] if self._kept else []
+        if joining:
+            self._kept = [(well, state) for well, state in self._kept if well is not wanted]
         if not (wanted and never_fails(last)):
             self._kept.append((not wanted, skipped))
-        join(scope, joining, with_own=wanted or not never_fails(last))
+        if joining:
+            join(scope, joining, with_own=wanted or not never_fails(last))
         if len(self._joints) == 1:
             self._empty |= empties(last, scope, holds=wanted) if asks else frozenset()
             if joint == "&&" and self._otherwise is None:
@@ -102,10 +104,9 @@ class _Chain:
             elif self._otherwise is not None and not _only_says(last, scope):
                 self._otherwise = frozenset()
             self._absent |= absent(last, scope, holds=wanted) if asks else frozenset()
-            return here._replace(maybe=maybe, empty=self._empty, absent=self._absent)
-        if joint == "||" and self._otherwise and _only_says(last, scope):
-            return here._replace(maybe=maybe, absent=self._otherwise)
-        return here._replace(maybe=maybe)
+            return here.after_test(maybe=maybe, empty=self._empty, absent=self._absent)
+        otherwise = self._otherwise if joint == "||" and self._otherwise and _only_says(last, scope) else here.absent
+        return here.after_test(maybe=maybe, empty=here.empty, absent=otherwise)
 
     def end(self, last: Node, scope: Scope) -> None:
         """Behind the list: any of its states but one that has left."""

@@ -81,9 +81,21 @@ _SETTINGS = re.compile(r"\.?([\w-]+?)(?:\.config|rc)?\.[cm]?[jt]s")
 
 def autoload_effects(call: Call) -> Iterable[Effect]:
     """What the files do that this command loads by itself and that the text wrote, or that it is asked for by name."""
-    program = call.command.program
-    asked = call.world.made() or program in _BLOCKS or program in ("cargo", "pylint")
+    asked = call.command.program in _ASKED or (call.world.made() and _may_load(call))
     return _effects(call) if asked and call.files < MAX_FILES else ()
+
+
+def _may_load(call: Call) -> bool:
+    """Whether the text wrote anything that this program may load."""
+    program, world = call.command.program, call.world
+    if program in _ROWS or world.configured:
+        return True
+    return program not in file_commands.PROGRAMS and (world.coded or bool(_settings_of(program, world)))
+
+
+def _settings_of(program: str, world: Overlay) -> list[str]:
+    """The settings of a tool that the text wrote."""
+    return [*world.made_with(program), *world.made_as(_TOOLS_SETTINGS)]
 
 
 def _effects(call: Call) -> Iterator[Effect]:
@@ -127,6 +139,8 @@ _GRADLE_BLOCKS = _Blocks(
     r"^{indent}\}}",
 )
 _BLOCKS = {"rake": _RUBY_BLOCKS, **dict.fromkeys(("gradle", "gradlew"), _GRADLE_BLOCKS)}
+_ASKED = frozenset((*_BLOCKS, "cargo", "pylint"))
+"""Programs that are asked by their words for what lies on disk."""
 _XTASK = "xtask/src/main.rs"
 """Where ``cargo xtask`` has its program (https://github.com/matklad/cargo-xtask)."""
 
@@ -176,8 +190,7 @@ def _given(call: Call) -> list[str]:
             after = argv[at + 1] if at + 1 < len(argv) else ""
             if _PLUGS.fullmatch(name) or (word == "-r" and after.endswith(tuple(_CODE))):
                 given.append(value if sign else after)
-    files = (*world.made_with(call.command.program), *world.made_as(_TOOLS_SETTINGS))
-    return given + [world.read(path) or "" for path in dict.fromkeys(files)] if files else given
+    return given + [world.read(path) or "" for path in dict.fromkeys(_settings_of(call.command.program, world))]
 
 
 def _plugins(call: Call, given: Sequence[str]) -> Iterator[Effect]:

@@ -70,7 +70,7 @@ def start_program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> 
     for effect in autoload_effects(call):
         walk.add(effect, place)
     _meanings(walk, call, place)
-    if len(fields) > 2 and fields[1].text[:1] == "-" and (own.subcommand or name in VERBS or not (program or local)):
+    if len(fields) > 3 and fields[1].text[:1] == "-" and (own.subcommand or name in VERBS or not (program or local)):
         other = behind_unnamed_option(fields, OPTIONS)
         if other and not unknown_verbs.has_verb(own):
             start_program(walk, other, place._replace(wanted=False))

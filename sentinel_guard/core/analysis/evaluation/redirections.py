@@ -28,6 +28,9 @@ _WRITES = {
     "<>": "append",
     ">&": "truncate",
 }
+_HOW = {op: frozenset((how,)) for op, how in _WRITES.items()}
+_TRUNCATES = frozenset(("truncate",))
+_SPECIAL = ("/dev/", "/proc/")
 _SOCKETS = ("/dev/tcp/", "/dev/udp/")
 
 
@@ -53,10 +56,12 @@ def evaluate_redirects(
             target = Word(expand_assignment_tildes(item.target.parts, place.scope), item.target.source)
             stdin = _given(item, _here(expand_one(target, place.scope), "\n"), stdin, world)
         else:
-            field = _opened(item, expand_one(item.target, place.scope, glob=True), world)
+            field = expand_one(item.target, place.scope, glob=True)
+            field = _opened(field, world) if item.op == ">&" else field
             if item.op in _WRITES and not (item.op == ">&" and _is_descriptor(field)):
                 path = world.resolve_descriptor(paths.locate(field.text, place.cwd, world)) if field.known else ""
-                _open(item, path, world)
+                if item.fd:
+                    _open(item, path, world)
                 effects += _write(item, field, path, place, command)
                 if item.fd in ("", "1") and item.op != "<>" and not (field.known and field.text in _SEEN):
                     outputs.append(_output(item, field, path))
@@ -98,9 +103,9 @@ def _open(item: Redirect, path: str, world: Overlay) -> None:
         world.open(item.fd, path)
 
 
-def _opened(item: Redirect, field: Field, world: Overlay) -> Field:
+def _opened(field: Field, world: Overlay) -> Field:
     """``>&3`` goes where the descriptor was opened to, if that is another machine."""
-    if item.op != ">&" or not _is_descriptor(field):
+    if not _is_descriptor(field):
         return field
     path = world.resolve_descriptor(f"/dev/fd/{field.text}")
     return Field(path) if path.startswith(_SOCKETS) else field
@@ -145,12 +150,14 @@ def _write(item: Redirect, field: Field, path: str, place: WalkContext, command:
         sent = Effect(Kind.NETWORK, socket, how=frozenset(("data",)), command=command)
         shell = command is not None and any(paths.base(word) in SHELLS for word in _starts(command))
         return [sent, *([Effect(Kind.PRIVILEGE, "remote shell", command=command)] if shell else [])]
-    if path in paths.IGNORED or path.startswith(("/dev/fd/", "/dev/pts/", "/proc/self/fd/")):
-        return []
-    how = (_WRITES[item.op], *(("raw",) if paths.is_device(path) else ()))
-    if how == ("truncate",) and _leaves_nothing(command, path, place):
-        how = (*how, "empty")
-    return [Effect(Kind.WRITE, path, _certain(field, place), frozenset(how), command)]
+    how = _HOW[item.op]
+    if path.startswith(_SPECIAL):
+        if path in paths.IGNORED or path.startswith(("/dev/fd/", "/dev/pts/", "/proc/self/fd/")):
+            return []
+        how = how | {"raw"} if paths.is_device(path) else how
+    if how == _TRUNCATES and _leaves_nothing(command, path, place):
+        how = how | {"empty"}
+    return [Effect(Kind.WRITE, path, _certain(field, place), how, command)]
 
 
 _SILENT = (":", "true", "false", "exec")
@@ -172,17 +179,18 @@ def _leaves_nothing(command: Command | None, path: str, place: WalkContext) -> b
     if path == "" or command.program in _SPEAK:
         return False
     name = paths.base(path)
-    same = [word for word in words if word.endswith(name) and paths.base(word) == name]
-    return any(
-        word[:1] not in ("<", ">", "-") and paths.locate(word, place.cwd, place.scope.world) == path for word in same
-    )
+    for word in words:
+        same = word.endswith(name) and word[:1] not in ("<", ">", "-") and paths.base(word) == name
+        if same and paths.locate(word, place.cwd, place.scope.world) == path:
+            return True
+    return False
 
 
 def _socket(field: Field, path: str) -> str:
     """``HOST/PORT`` of ``/dev/tcp/HOST/PORT``, or of a descriptor that was opened so; empty for anything else."""
-    if not field.known:
-        return ""
     text = field.text if field.text.startswith(_SOCKETS) else path
+    if not field.known or not text.startswith("/dev/"):
+        return ""
     return text[len(_SOCKETS[0]) :] if text.startswith(_SOCKETS) else ""
 
 

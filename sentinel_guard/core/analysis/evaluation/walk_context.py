@@ -67,6 +67,13 @@ class WalkContext(NamedTuple):
             self.calls, self.forks, wanted, self.maybe, self.empty, self.absent, shown, self.harmless, self.stumbles,
         )  # fmt: skip
 
+    def after_test(self, *, maybe: bool, empty: frozenset[str], absent: frozenset[str]) -> WalkContext:
+        """The same place behind ``&&`` or ``||``."""
+        return WalkContext(
+            self.scope, self.guess, self.stdin, self.via, self.depth, self.files, self.disk, self.elsewhere,
+            self.calls, self.forks, self.wanted, maybe, empty, absent, self.shown, self.harmless, self.stumbles,
+        )  # fmt: skip
+
     def opened(self) -> WalkContext:
         """The same place with the standard input that ``exec < FILE`` gave the shell, where nothing else is given."""
         held = self.scope.input

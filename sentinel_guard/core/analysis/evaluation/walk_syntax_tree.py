@@ -297,7 +297,7 @@ class Walk:
         effects, stdin, files = evaluate_redirects(redirects, place, self.world, command)
         for effect in effects:
             self.add(effect, place)
-        outputs = [*(Output(sub=sub, shown=place.shown) for sub in subs), *files]
+        outputs = [*[Output(sub=sub, shown=place.shown) for sub in subs], *files] if subs else files
         stdin = place.stdin if stdin is None else stdin
         lost = _NOWHERE in files and all(discards_input(sub.script.body) for sub in subs)
         return place.redirected(stdin, wanted=place.wanted or bool(outputs), shown=place.shown and not lost), outputs

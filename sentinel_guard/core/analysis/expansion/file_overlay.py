@@ -17,6 +17,8 @@ _DESCRIPTORS = re.compile(r"/proc/[^/]+/fd")
 _STDIN = re.compile(r"/dev/(?:stdin|fd/0)|/proc/(?:self|thread-self|\d+|self/task/\d+)/fd/0")
 _SETTINGS = ("js", "ts", "rc")
 """Endings of files with which a tool is configured in code."""
+CODE = (".py", ".rb", ".js", ".cjs", ".mjs", ".ts", ".pl")
+"""Endings of files that a tool may load as plugins."""
 
 
 class Overlay:
@@ -32,8 +34,8 @@ class Overlay:
         self.shims: tuple[str, ...] = world.shims
         self.settings: dict[str, str] = {}
         """git settings that the text made: key in lower case -> value."""
-        self.configured = self.connected = False
-        """The text wrote what may be a tool's settings; it reaches another machine."""
+        self.configured = self.coded = self.connected = False
+        """The text wrote what may be a tool's settings, or a plugin; it reaches another machine."""
         self.copies: dict[str, str] = {}
         """Copies that the text made: path -> the file that it is one of."""
         self.fetched: set[str] = set()
@@ -70,6 +72,7 @@ class Overlay:
             self._names.add(name)
             self._all_names += f"{name}/"
         self.configured = self.configured or path.endswith(_SETTINGS)
+        self.coded = self.coded or path.endswith(CODE)
 
     def is_fetched(self, path: str) -> bool:
         """Whether a path, or a folder that it lies in, came from the network in this text."""
@@ -146,11 +149,22 @@ class Overlay:
                 self._calls(path, real)
         return self._follow(real) if self._links else real
 
+    def folder_at(self, path: str) -> str:
+        """``resolve`` of a folder that is there: the names in it share the way to it."""
+        real = self._real[path] = self._world.resolve(path)
+        if real != path:
+            self._calls(path, real)
+        return real
+
     def _calls(self, path: str, real: str) -> None:
         """Remembers the name in the repository by which the text reached a file that lies elsewhere, behind a link."""
         name = paths.normal(path)
         if self.root and path.startswith(f"{self.root}/") and "/.." not in path and name != real:
             self._called.setdefault(real, []).append(name)
+
+    def has_names(self) -> bool:
+        """Whether the text has reached any file by such a name."""
+        return bool(self._called)
 
     def called(self, path: str) -> tuple[str, ...]:
         """Names in the repository, by way of symbolic links, that the text has used for this file."""

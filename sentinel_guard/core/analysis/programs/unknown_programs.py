@@ -47,11 +47,18 @@ _SPEAK_OF = frozenset(
     )
 )
 """They take words, or open a window for the person."""
+_LISTS = frozenset(("ls", "dir", "vdir", "stat", "du", "df"))
+"""All their words are names of files, whatever they say."""
 
 
 def unknown(call: Call) -> Iterator[Effect]:
     """Guesses; see above."""
     if call.command.program in _SPEAK_OF:
+        return
+    if call.command.program in _LISTS:
+        for item in call.fields[1 : OPERANDS + 1]:
+            if item.known and item.text[:1] != "-" and call.world.kind(call.locate(item)) == "file":
+                yield from call.read(item)
         return
     yield from _lost(call)
     if len(call.fields) == 1:

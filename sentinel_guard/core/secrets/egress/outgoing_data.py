@@ -97,8 +97,11 @@ def goes_along(read: Effect, sends: Effect) -> bool:
 
 def deposits(action: Action, effects: Iterable[Effect], root: str, home: str) -> Iterator[Deposit]:
     """Texts that are written outside of the workspace and its temporary folders, where secrets are not kept anyway."""
+    if not root:
+        return
+    below = f"{root}/"
     for effect in effects:
-        if effect.kind is not Kind.WRITE or not root or f"{effect.target}/".startswith(f"{root}/"):
+        if effect.kind is not Kind.WRITE or effect.target.startswith(below) or effect.target == root:
             continue
         path = effect.target
         if paths.is_temporary(path, root, home) or is_secret(path) or path.startswith("/dev/"):
