@@ -41,7 +41,7 @@ from sentinel_guard.errors import HostError, StoreError
 from sentinel_guard.host import audit_witness, shims
 from sentinel_guard.host.alert_channels import Alerts
 from sentinel_guard.host.git.repository import Tracked
-from sentinel_guard.host.machine import birth_time, processes
+from sentinel_guard.host.machine import allocator, birth_time, processes
 from sentinel_guard.host.machine.process_control import forbid_tracing
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
@@ -213,6 +213,7 @@ class Daemon:
             if not loaded:
                 await asyncio.to_thread(sql_statements.load)  # 100 ms, which the first statement would wait for
                 keep_what_is_loaded()
+                await asyncio.to_thread(allocator.use_huge_pages)
                 loaded = True
             if self.sessions.live:
                 guarded = time.monotonic()

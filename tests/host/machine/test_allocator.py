@@ -1,9 +1,12 @@
-"""Memory that threads needed for a moment is given back. In a process of its own: the settings hold for its life."""
+"""Memory that threads needed for a moment is given back; what stays lies in huge pages. In processes of their own."""
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -45,3 +48,23 @@ def megabytes(how: str) -> int:
 def test_what_threads_needed_is_given_back():
     given, kept = megabytes("given back"), megabytes("kept")
     assert given <= 8 < kept
+
+
+HUGE = """
+from sentinel_guard.host.machine import allocator
+kept = [bytes(1000) for _ in range(30_000)]
+before = allocator._resident()
+print(allocator.use_huge_pages() >> 20, allocator._resident() - before >> 20)
+print(sum(int(row.split()[1]) for row in open("/proc/self/smaps_rollup") if row.startswith("AnonHugePages")) >> 10)
+"""
+SETTING = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
+
+@pytest.mark.skipif(
+    tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) < (6, 1) or not SETTING.exists(),
+    reason="a kernel that makes no huge pages when it is asked to",
+)
+def test_what_is_in_memory_is_put_into_huge_pages_and_takes_no_more_room():
+    done = subprocess.run([sys.executable, "-c", HUGE], capture_output=True, text=True, check=True)
+    moved, grown, huge = map(int, done.stdout.split())
+    assert moved >= 16 and huge >= moved and grown <= 8
