@@ -165,12 +165,12 @@ class SqliteStore(SqliteReader):
         with self._guard:
             sealed, data = _sealed(entry, self._head)
             try:
-                with self._words():
-                    self._insert(sealed, data, durable=durable)
-            except StoreError:
+                self._insert(sealed, data, durable=durable)
+            except (sqlite3.Error, OSError):
                 self._unproved = True
                 self._look_again()
-                raise
+                with self._words():
+                    raise
             self._head, self._since = Head(sealed.seq, sealed.hash), self._since + 1
             if durable:
                 self._keep_head()

@@ -9,10 +9,11 @@ Rules of this file:
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from sentinel_guard.core.json_codec import dumps
+from sentinel_guard.core.json_codec import dumps, quoted
 from sentinel_guard.core.model import Entry
 
 GENESIS = "0" * 64
@@ -46,8 +47,10 @@ def canonical(entry: Entry) -> bytes:
 
 
 def _canonical(entry: Entry, data: str) -> bytes:
-    place = dumps([entry.seq, entry.at, entry.session, entry.kind, entry.level])
-    return f"{place[:-1]},{data}]".encode("ascii")
+    if not math.isfinite(entry.at):
+        raise ValueError("not a time")
+    words = f"{quoted(entry.session)},{quoted(entry.kind)},{quoted(entry.level)}"
+    return f"[{entry.seq},{entry.at!r},{words},{data}]".encode("ascii")
 
 
 def entry_hash(prev: str, entry: Entry, data: str = "") -> str:

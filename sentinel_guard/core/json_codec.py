@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from json import encoder
 
 from sentinel_guard.core.model import Effect, Entry, Finding, Verdict
 
@@ -18,6 +19,10 @@ from sentinel_guard.core.model import Effect, Entry, Finding, Verdict
 def dumps(value: object) -> str:
     """Canonical JSON text. Raises TypeError, ValueError or RecursionError for what is not JSON-able."""
     return _ENCODER.encode(value)
+
+
+quoted: Callable[[str], str] = encoder.encode_basestring_ascii
+"""The same of a text."""
 
 
 def as_stored(entry: Entry) -> Entry:

@@ -14,8 +14,9 @@ A call that has ended can only be hinted at or trip the breaker: what would ask,
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sentinel_guard.core.checks.base import Case, Check
@@ -34,7 +35,7 @@ def judge(case: Case, checks: Sequence[Check]) -> Verdict:
     failed = [_broken("analysis", e.target) for e in case.effects if e.kind is Kind.OPAQUE and "error" in e.how]
     once = _each_command_once(case.effects)
     seen = case if once is case.effects else replace(case, effects=once)
-    found = (*failed, *(f for check in checks for f in _run(check, seen)))
+    found = (*failed, *itertools.chain.from_iterable([_run(check, seen) for check in checks]))
     return Verdict(case.action, case.effects, found if len(found) <= MOST else _strictest(found))
 
 
@@ -87,13 +88,14 @@ def _each_command_once(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
     return tuple(e for e in effects if id(e.command) not in again) if again else effects
 
 
-def _run(check: Check, case: Case) -> Iterator[Finding]:
+def _run(check: Check, case: Case) -> list[Finding]:
+    found: list[Finding] = []
     try:
-        for finding in check(case):
-            if case.outcome is None or finding.response in _IN_TIME:
-                yield softened(finding, case.policy)
+        # What it says before it fails counts.
+        found.extend(softened(f, case.policy) for f in check(case) if case.outcome is None or f.response in _IN_TIME)
     except Exception as e:  # noqa: BLE001 - rule 5: whatever a check raises is a no
-        yield _broken(check.name, f"it failed: {type(e).__name__}: {e}")
+        found.append(_broken(check.name, f"it failed: {type(e).__name__}: {e}"))
+    return found
 
 
 def _broken(name: str, why: str) -> Finding:

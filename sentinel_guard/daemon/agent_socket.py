@@ -39,7 +39,7 @@ from sentinel_guard.daemon.live_sessions import STEP, Live, Place, Sessions
 from sentinel_guard.daemon.peer_connection import FIRST_WORD, Link
 from sentinel_guard.daemon.shell_origin import agent_of, await_snapshot, origin
 from sentinel_guard.daemon.verdict_reactions import Reactions
-from sentinel_guard.daemon.waiting_launcher import left, telling, waiting
+from sentinel_guard.daemon.waiting_launcher import Telling, left, waiting
 from sentinel_guard.daemon.wire_messages import UNKNOWN, Origin
 from sentinel_guard.errors import PeerError, SentinelError
 from sentinel_guard.host import session_proof
@@ -161,7 +161,7 @@ class Server:
         if not action.parent and live.snapshot_begun:
             await await_snapshot(place, waiter.hold)
             action = replace(action, at=self._now())
-        async with telling(waiter, live, lambda: left(place, asked_at)):
+        with Telling(waiter, live, lambda: left(place, asked_at)):
             brought = await restore_disabled_git_hooks.look(live, asked, place.peer)
             brought = (*brought, *agent_programs.objections(asked), *interactive_shells.unread(action))
             return await self._guard.handle(live, action, waiter, brought)
@@ -175,7 +175,7 @@ class Server:
             begun_by = replace(begun_by, for_itself=True)
         own = place.is_agent or begun_by.for_itself or agent_programs.is_agent(asked)
         # A client whose hooks ask about every call of its model's starts anything else for itself.
-        own = own or (asked.face == "shim" and place.by_itself and self._hooks.calls(place.live).asked)
+        own = own or (asked.face == "shim" and self._hooks.calls(place.live).asked and place.by_itself)
         counts = not own and _is_call(asked, place)
         hooked = "" if place.parent or not counts else self._hooked(asked, place.live, begun_by)
         return wire_messages.action(

@@ -264,6 +264,7 @@ class Sessions:
         self.set_aside: set[str] = set()
         """Sessions that could not be taken up after a restart: nothing of theirs runs."""
         self._folds, self._lineages, self._shims = Folds(), ancestry.Lineages(), f"{places.sessions}/"
+        self._own = places.settings
         self._folders = tuple(str(Path(p).resolve()) for p in (places.state, places.runtime))
 
     def note(self, live: Live, entries: Iterable[Entry], *, committed: Callable[[], object] | None = None) -> None:
@@ -355,13 +356,9 @@ class Sessions:
     def guarded(self) -> GuardResources:
         """The guard's own belongings."""
         lives = self.live.values()
-        roots = frozenset(live.session.root for live in lives if live.session.root)
-        settings = (
-            *self.places.settings,
-            *shims.own_code(roots),
-            *agent_hook_files.files(self.places),
-            *(path for r in sorted(roots) for path in (f"{r}/sentinel.toml", *install_hooks.hook_folders(r))),
-        )
+        roots = frozenset([live.session.root for live in lives if live.session.root])
+        hooks = (*agent_hook_files.files(self.places), *install_hooks.guarded(roots))
+        settings = (*self._own, *shims.own_code(roots), *hooks)
         # An agent that only its hooks report is its session's owner, and none of ours.
         owners = (live.session.owner.pid for live in lives if live.session.owner and live.kind != HOOKS)
         parts = (pid for live in lives for pid in live.parts)

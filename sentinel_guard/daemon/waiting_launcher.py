@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sentinel_guard.agents.base import PATIENCE
@@ -36,28 +35,33 @@ class Terminal:
         )
 
 
-@contextlib.asynccontextmanager
-async def telling(waiting: Waiting, live: Live, left: Callable[[], float]) -> AsyncIterator[None]:
-    """While a person is waited for, say so when ``left`` seconds have passed: the agent is about to go on without this
+class Telling:
+    """While a person is waited for, says so when ``left`` seconds have passed: the agent is about to go on without this
     call.
     """
 
-    async def tell() -> None:
-        pause = left() - SOON
+    def __init__(self, waiting: Waiting, live: Live, left: Callable[[], float]) -> None:
+        self._waiting, self._live, self._left = waiting, live, left
+        self._task: asyncio.Task[None] | None = None
+
+    def __enter__(self) -> None:
+        self._later = asyncio.get_running_loop().call_later(SOON, self._begin)
+
+    def __exit__(self, *_: object) -> None:
+        self._later.cancel()
+        if self._task:
+            self._task.cancel()
+
+    def _begin(self) -> None:
+        self._task = asyncio.create_task(self._tell())
+
+    async def _tell(self) -> None:
+        pause = self._left() - SOON
         while True:
             await asyncio.sleep(max(pause, SOON))
-            if live.session.state is State.ASKING:
-                await waiting.hold(WAITING)
+            if self._live.session.state is State.ASKING:
+                await self._waiting.hold(WAITING)
                 return
-
-    begun: list[asyncio.Task[None]] = []
-    later = asyncio.get_running_loop().call_later(SOON, lambda: begun.append(asyncio.create_task(tell())))
-    try:
-        yield
-    finally:
-        later.cancel()
-        for task in begun:
-            task.cancel()
 
 
 def left(place: Place, now: float) -> float:

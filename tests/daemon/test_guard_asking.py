@@ -17,7 +17,7 @@ from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon import guard, question_preview
 from sentinel_guard.daemon.live_sessions import STEP
 from sentinel_guard.daemon.session_control import SessionControl
-from sentinel_guard.daemon.waiting_launcher import telling
+from sentinel_guard.daemon.waiting_launcher import Telling
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.previews.preview import Preview
 from sentinel_guard.humans.question_inbox import Reply
@@ -208,7 +208,7 @@ def test_before_its_agent_goes_on_without_it_a_waiting_call_says_so_once(monkeyp
         peer, stand = PatientPeer(), Stand()
         if asks:
             stand.sessions.note(stand.live, [encode_entries.state("s1", stand.now(), Event.ASK)])
-        async with telling(peer, stand.live, lambda: 0.02):
+        with Telling(peer, stand.live, lambda: 0.02):
             await asyncio.sleep(0.1)
         return peer.held
 

@@ -25,6 +25,10 @@ class KeywordSearch(Generic[Row]):
             for last, (length, row) in self._automaton.iter(text):
                 yield last - length + 1, last + 1, row
 
+    def holds_any(self, text: str) -> bool:
+        """Whether the text holds one of the words."""
+        return bool(len(self._automaton)) and next(self._automaton.iter(text), None) is not None
+
     def present(self, text: str) -> set[Row]:
         """The rows of all words that the text holds."""
         return {row for _, (_, row) in self._automaton.iter(text)} if len(self._automaton) else set()

@@ -191,7 +191,7 @@ def _has_no_sign(data: object) -> bool:
     except (TypeError, ValueError, RecursionError):
         return False
     # A sign is ASCII, but case folding may make one of what is not (the Kelvin sign is a k).
-    return "\\u" not in text and not (_SIGNS.present(text) or _FOLDED_SIGNS.present(text.lower()))
+    return "\\u" not in text and not (_SIGNS.holds_any(text) or _FOLDED_SIGNS.holds_any(text.lower()))
 
 
 def _redacted(data: object) -> object:

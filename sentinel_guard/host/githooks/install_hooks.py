@@ -109,6 +109,12 @@ def hook_folders(root: str) -> tuple[str, ...]:
     return tuple(f"{folder}/{name}" for folder in dict.fromkeys(folders) for name in ("hooks", OWN))
 
 
+@lru_cache(maxsize=16)
+def guarded(roots: frozenset[str]) -> tuple[str, ...]:
+    """What nobody may write inside a session of these work trees: their policies and folders of hooks."""
+    return tuple(path for root in sorted(roots) for path in (f"{root}/sentinel.toml", *hook_folders(root)))
+
+
 def _install(repo: Repository, programs: Programs) -> list[str]:
     repo.own.mkdir(exist_ok=True)
     (repo.own / INSTALLED).write_text(_TOLD)

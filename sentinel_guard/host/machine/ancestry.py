@@ -57,7 +57,9 @@ class Lineages:
             self._above.clear()
         # The process itself ends soon.
         for at, peer in enumerate(found[1:], 2):
-            self._above[peer] = tuple(found[at:])
+            if self._above.get(peer) == (above := tuple(found[at:])):
+                break  # and so it is with those above
+            self._above[peer] = above
         return found
 
 
