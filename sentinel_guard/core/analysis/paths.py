@@ -19,6 +19,15 @@ _NO_DEVICE = (  # names to tell apart: nothing is opened
 
 _SELF = re.compile(r"/+proc/+(?:self|thread-self|\d+)(?:/+task/+\d+)?/+(cwd|root)(?=/|$)")
 _DESCRIPTOR = re.compile(r"/dev/(?:stdin|stdout|stderr|fd/\d+)|/proc/(?:self|thread-self|\d+)/fd/\d+")
+REBUILT = frozenset(
+    (
+        *("build", "dist", "target", "node_modules", "out", "coverage", "htmlcov", "_build", "obj", ".venv"),
+        *("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox", ".nox", ".next", ".nuxt", ".turbo"),
+        *(".svelte-kit", ".angular", ".parcel-cache", ".cache", ".gradle", ".godot", ".dart_tool", ".terraform"),
+        *("dist-newstyle", ".stack-work", "elm-stuff", "DerivedData", ".zig-cache", "zig-cache", "zig-out"),
+    )
+)
+"""Names of folders that are made anew: what git ignores in them is no loss."""
 
 
 def locate(text: str, cwd: str, world: World, *, follow: bool = True) -> str:

@@ -160,6 +160,110 @@ BESIDE_FILES = [
     ("docker compose up -d kept", "psql -h localhost -p 5433 -c 'DROP TABLE x'", Response.ASK, "another was started"),
 ]  # fmt: skip
 
+KIND = "kind create cluster --name try"
+CONFIG = "apiVersion: v1\ncurrent-context: {}\n"
+LOCAL_AWS = """provider "aws" {
+  access_key = "test"
+  secret_key = "test"
+  endpoints { s3 = "http://localhost:4566" }
+}
+resource "aws_s3_bucket" "b" {}
+"""
+ENDS = {
+    "/tmp/there.kubeconfig": "server: https://prod.acme.com\n",
+    "local/main.tf": 'module "m" {\n  source = "../values"\n}\n',
+    "values/main.tf": 'resource "null_resource" "x" {}\nresource "local_file" "y" {}\n',
+    "trial/main.tf": LOCAL_AWS,
+    "real/main.tf": 'provider "aws" {}\nresource "aws_s3_bucket" "b" {}\n',
+    "mixed/main.tf": LOCAL_AWS.replace("http://localhost:4566", "https://s3.amazonaws.com"),
+    "keys/main.tf": LOCAL_AWS.replace('access_key = "test"', "access_key = var.key"),
+    "fetched/main.tf": 'module "m" {\n  source = "terraform-aws-modules/vpc/aws"\n}\nresource "null_resource" "x" {}\n',
+    "shared/main.tf": 'terraform {\n  backend "s3" {}\n}\nresource "null_resource" "x" {}\n',
+    "runs/main.tf": 'resource "null_resource" "x" {\n  provisioner "local-exec" {}\n}\n',
+    "json/main.tf": 'resource "null_resource" "x" {}\n',
+    "json/more.tf.json": "{}",
+    "hosts.ini": "[web]\n127.0.0.1 ansible_port=2222 ansible_user=vagrant\n[web:vars]\nx=y\n",
+    "servers.ini": "[web]\n127.0.0.1 ansible_port=2222\nweb1.acme.com ansible_port=2222\n",
+    "self.ini": "localhost ansible_connection=local\n",
+    "hosts.yml": "all:\n  hosts:\n    web1.acme.com:\n",
+    "site.yml": "- hosts: all\n",
+}
+LOCAL_ENDS = [
+    # Clusters: by a kubeconfig that kind wrote, or by the person's own.
+    (f"{KIND} --kubeconfig /tmp/k", "KUBECONFIG=/tmp/k helm install x ./chart", "", Response.ALLOW, "kind made it"),
+    (f"{KIND} --kubeconfig=/tmp/k", "kubectl --kubeconfig /tmp/k delete ns x", "", Response.ALLOW, "by the option"),
+    (f"{KIND} --kubeconfig /tmp/there.kubeconfig", "KUBECONFIG=/tmp/there.kubeconfig helm uninstall x", "",
+     Response.ASK, "a file that was there, and leads elsewhere"),
+    (KIND, "KUBECONFIG=/tmp/k helm install x ./chart", "", Response.ASK, "another file"),
+    (KIND, "kubectl apply -f k8s", "kind-try", Response.ALLOW, "the current context is of a container"),
+    ("ls", "kubectl delete ns x", "minikube", Response.ALLOW, "the same"),
+    ("ls", "kubectl delete ns x", "prod", Response.ASK, "another cluster"),
+    ("ls", "kubectl delete ns x", "", Response.ASK, "nobody knows which"),
+    ("ls", "kubectl config use-context prod && kubectl delete ns x", "kind-try", Response.ASK, "the text chooses"),
+    ("ls", "kubectx prod; helm uninstall x", "kind-try", Response.ASK, "another way to choose"),
+    ("ls", "aws eks update-kubeconfig --name prod && kubectl delete ns x", "kind-try", Response.ASK, "a third"),
+    ("ls", "KUBECONFIG=~/.kube/prod kubectl delete ns x", "kind-try", Response.ASK, "another file"),
+    ("ls", "kubectl --context prod delete ns x", "kind-try", Response.ASK, "another context"),
+    ("ls", "kubectl --server https://prod.acme.com delete ns x", "kind-try", Response.ASK, "another server"),
+    ("ls", "kubectl exec db-0 -- psql -c 'DROP TABLE x'", "kind-try", Response.ALLOW, "in a pod of it"),
+    # Terraform: what the files say.
+    ("ls", "terraform -chdir=local apply -auto-approve", "", Response.ALLOW, "values and files, in a module, too"),
+    ("ls", "cd trial && terraform destroy -auto-approve", "", Response.ALLOW, "an emulator, by a trial key"),
+    ("ls", "terraform -chdir=trial apply /tmp/new.tfplan", "", Response.ALLOW, "a plan that the session made"),
+    ("ls", "terraform -chdir=trial apply /tmp/there.kubeconfig", "", Response.ASK, "one that was there"),
+    ("ls", "cd real && terraform apply -auto-approve", "", Response.ASK, "a cloud"),
+    ("ls", "cd mixed && terraform destroy -auto-approve", "", Response.ASK, "an address of the cloud"),
+    ("ls", "cd keys && terraform destroy -auto-approve", "", Response.ASK, "a key that may be real"),
+    ("ls", "cd fetched && terraform apply -auto-approve", "", Response.ASK, "a module from elsewhere"),
+    ("ls", "cd shared && terraform apply -auto-approve", "", Response.ASK, "a state that others share"),
+    ("ls", "cd runs && terraform apply -auto-approve", "", Response.ASK, "a command"),
+    ("ls", "cd json && terraform apply -auto-approve", "", Response.ASK, "files that are not read"),
+    ("ls", "terraform apply -auto-approve", "", Response.ASK, "no files at all"),
+    # Aliases, machines, hosts.
+    ("mc alias set dev http://localhost:9000 a b", "mc rm -r --force dev/x/", "", Response.ALLOW, "an alias of here"),
+    ("mc alias set dev http://localhost:9000 a b", "mc rb --force dev/x", "", Response.ALLOW, "its bucket"),
+    ("mc alias set dev https://s3.acme.com a b", "mc rm -r --force dev/x/", "", Response.ASK, "elsewhere"),
+    ("mc alias set dev http://localhost:9000 a b", "mc alias set dev https://s3.acme.com a b; mc rb --force dev/x", "",
+     Response.ASK, "no longer"),
+    ("mc alias set dev http://localhost:9000 a b", "mc mirror --remove dev/x prod/x", "", Response.ASK, "to another"),
+    ("ls", "mc rb --force dev/x", "", Response.ASK, "nobody knows where"),
+    ("vagrant up", "vagrant destroy -f", "", Response.ALLOW, "machines that the session brought up"),
+    ("vagrant up", "vagrant ssh -c 'sudo rm -rf /var/cache/x'", "", Response.ALLOW, "within them"),
+    ("ls", "vagrant destroy -f", "", Response.ASK, "somebody's"),
+    ("vagrant up || true", "vagrant destroy -f", "", Response.ASK, "they may not have come up"),
+    ("ls", "ansible-playbook -i hosts.ini site.yml", "", Response.ALLOW, "a machine at a port of this one"),
+    ("ls", "ansible -i hosts.ini web -m service -a name=nginx", "", Response.ALLOW, "one module"),
+    ("ls", "ansible-playbook -i servers.ini site.yml", "", Response.ASK, "a server among them"),
+    ("ls", "ansible-playbook -i self.ini site.yml", "", Response.ASK, "this machine itself"),
+    ("ls", "ansible-playbook -i hosts.yml site.yml", "", Response.ASK, "a form that is not read"),
+    ("ls", "ansible-playbook -i hosts.ini -i servers.ini site.yml", "", Response.ASK, "both"),
+    # Clusters of PostgreSQL.
+    ("initdb -D /tmp/pg && pg_ctl -D /tmp/pg -o '-p 5599' start", "psql -h localhost -p 5599 -c 'DROP TABLE x'", "",
+     Response.ALLOW, "initdb takes no folder that holds anything"),
+    ("pg_ctl -D /tmp/pg -o '-p 5599' start", "psql -h localhost -p 5599 -c 'DROP TABLE x'", "", Response.ASK,
+     "a cluster that was there"),
+    ("ls", "AIRFLOW_HOME=/tmp/a airflow db reset -y", "", Response.ALLOW, "its own database lies there"),
+    ("ls", "airflow db reset -y", "", Response.ASK, "the person's"),
+    ("ls", "AIRFLOW_HOME=/tmp/a AIRFLOW__CORE__SQL_ALCHEMY_CONN=$X airflow db reset -y", "", Response.ASK, "away"),
+    # What proves.
+    ("export X=1; createdb shop", "dropdb shop", "", Response.ALLOW, "what stands before makes nothing"),
+    ("createdb shop && until pg_isready; do sleep 1; done", "dropdb shop", "", Response.ALLOW, "a loop behind it"),
+    ("createdb shop; ls", "dropdb shop", "", Response.ASK, "another command's exit code"),
+    ("ls || createdb shop", "dropdb shop", "", Response.ASK, "perhaps"),
+    ("bash -c 'createdb shop || true' && ls", "dropdb shop", "", Response.ASK, "a text within"),
+    ("if x; then createdb shop; fi", "dropdb shop", "", Response.ASK, "a branch"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "context", "response"), [row[:4] for row in LOCAL_ENDS],
+    ids=[f"{n}: {row[4]}" for n, row in enumerate(LOCAL_ENDS)],
+)  # fmt: skip
+def test_other_ends_that_are_this_machine(first: str, then: str, context: str, response: Response) -> None:
+    files = {name if name[0] == "/" else f"{ROOT}/{name}": text for name, text in ENDS.items()}
+    files |= {f"{HOME}/.kube/config": CONFIG.format(context)} if context else {}
+    assert _after(first, 0, then, files) is response
+
 
 @pytest.mark.parametrize(
     ("first", "code", "then", "response"), [row[:4] for row in ROWS], ids=[f"{r[0]}: {r[4]}" for r in ROWS]
@@ -185,5 +289,6 @@ def _after(first: str, code: int, then: str, files: dict[str, str]) -> Response:
         session = session.after(entry)
     session = session.after(encode_entries.of_outcome(action, Outcome("a", 2.0, code)))
     action = Action("b", "s", Layer.HOOK, "bash", {"command": then}, ROOT, 3.0, ROOT)
-    case = Case(action, analyse(action, world, session.made), session, policy, home=HOME)
+    new = "/tmp/new.tfplan".__eq__
+    case = Case(action, analyse(action, world, session.made), session, policy, home=HOME, new=new)
     return max((f.response for f in rules(case)), default=Response.ALLOW)

@@ -28,6 +28,7 @@ from sentinel_guard.core.analysis.programs.cloud import (
     containers,
     deployment_tools,
     host_mounts,
+    local_ends,
     other_service_clis,
     remote_commands,
 )
@@ -54,7 +55,7 @@ def kubectl(call: Call) -> Iterable[Effect]:
     found = remote_commands.kubectl(call)
     return (
         (e for e in found if e.kind is not Kind.DEPLOY and e.kind is not Kind.DATABASE)
-        if cloud_clis.is_here(call)
+        if local_ends.is_here(call)
         else found
     )
 

@@ -71,7 +71,9 @@ def prints_environment(code: str) -> bool:
     piped = [match["value"] for match in _PIPED.finditer(code)]
     if any(_tells(value) and not _NAMES_ALONE.search(value) for value in piped):
         return True
-    held = {m["name"] for m in _SETS.finditer(code) if _tells(m["value"]) and not _PRINTS.match(m["value"])}
+    sets = [m for m in _SETS.finditer(code) if not _PRINTS.match(m["value"])]
+    ends = {m["name"] for m in sets if _CONNECTS.match(m["value"]) and not _tells(_CONNECTS.sub("", m["value"]))}
+    held = {m["name"] for m in sets if _tells(m["value"]) and (m["name"] not in ends or _is_shown(m["name"], code))}
     held |= {m["name"] or m["load"] for m in _ALIASES.finditer(code)}
     held |= {m["name"] for m in _BROWSERS.finditer(code)}
     pairs = [m for loop in _LOOPS for m in loop.finditer(code)]
@@ -81,6 +83,20 @@ def prints_environment(code: str) -> bool:
     return any(_tells(given) or _uses(given, held) for given in _given(code))
 
 
+_CONNECTS = re.compile(
+    r"\s*(?:await\s+)?(?:new\s+)?(?:\w+\.)*\w*(?:[cC]onnect|[cC]lient|[pP]ool|[eE]ngine|Sequelize|drizzle|postgres)\w*"
+    r"\((?:[^()]|\([^()]*\)){0,300}\)"
+)
+"""A connection that is opened by what is given: it is no text."""
+
+
+def _is_shown(name: str, code: str) -> bool:
+    """Whether a connection is named in any other way than to ask it something: ``c.query(…)``."""
+    uses = re.findall(rf"(?<![\w.'\"]){re.escape(name)}\b(?!\s*=(?!=))(\s*(?:\.\w+)*\s*\(?)", code)
+    return any(not re.fullmatch(r"\s*\.\w+\s*\(", use) or _SAYS_ADDRESS.search(use) for use in uses)
+
+
+_SAYS_ADDRESS = re.compile(r"(?i)ur[il]|option|config|param|dsn|string|render|repr|inspect|secret|pass|cred")
 _HANDED_ON = re.compile(r"\.then\(\s*console\.\w+\s*\)")
 """``promise.then(console.log)``: what is printed stands before it."""
 

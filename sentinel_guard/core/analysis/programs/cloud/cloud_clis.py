@@ -6,18 +6,18 @@ that run over there, and what tells that the other end is this machine.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
-from fnmatch import fnmatchcase
+from dataclasses import replace
 from itertools import pairwise
 
-from sentinel_guard.core.analysis import network_addresses, paths
+from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.analysis.programs.cloud import (
     ansible,
     deployment_tools,
+    local_ends,
     other_service_clis,
     remote_commands,
     service_requests,
@@ -51,23 +51,9 @@ _WHERE: dict[str, tuple[str, ...]] = {
     "kamal": ("-d",),
 }
 """Options that say where, for the person who is asked."""
-_SERVERS: dict[str, tuple[tuple[str, ...], str]] = {
-    **dict.fromkeys(("aws", "awslocal"), (("--endpoint-url",), "AWS_ENDPOINT_URL")),
-    "vault": (("-address", "--address"), "VAULT_ADDR"),
-    "bao": (("-address", "--address"), "BAO_ADDR"),
-    "nomad": (("-address", "--address"), "NOMAD_ADDR"),
-    "consul": (("-http-addr", "--http-addr"), "CONSUL_HTTP_ADDR"),
-    "argocd": (("--server",), "ARGOCD_SERVER"),
-}
-"""Options and the variable that name the other end."""
-
-
 _AT_HOME = frozenset(("kind", "minikube", "k3d", "microk8s", "ctlptl", "limactl", "colima", "orb", "orbctl", "packer"))
 """Tools whose other end is this machine."""
-_EMULATED = {
-    "awslocal": "aws", "tflocal": "terraform", "cdklocal": "cdk", "samlocal": "sam", "pulumilocal": "pulumi",
-}  # fmt: skip
-"""Wrappers that speak to an emulator of this machine where they are told no other end, and of what."""
+_FORWARDERS = ("port-forward", "proxy")
 _GOES_ON = frozenset(
     ("run", "run:detached", "exec", "ssh", "console", "help", "logs", "search", "explain", "completion")
 )
@@ -77,15 +63,19 @@ _GOES_ON = frozenset(
 def cloud(call: Call) -> Effects:
     """kubectl, terraform, aws …: a verb that destroys or changes; plans, dry runs and queries do nothing."""
     program = call.command.program
-    told = tuple(remote_commands.of_table(call))
-    yield from told or remote_commands.told_by_words(call)
+    local_ends.note(call)
+    here = local_ends.is_here(call)
+    told = tuple(remote_commands.of_table(call)) or remote_commands.told_by_words(call)
+    yield from (effect for effect in told if not (here and effect.kind in (Kind.DEPLOY, Kind.DATABASE)))
     yield from _queries(call)
     if call.command.subcommand in _FORWARDERS:
         call.world.forwards.add(" ".join(call.command.argv))
-    if is_here(call) or (program == "supabase" and _is_own_stack(call)):
+    if here or (program == "supabase" and _is_own_stack(call)):
+        if plan := local_ends.saved_plan(call):
+            yield replace(call.effect(Kind.DEPLOY, program), file=plan)
         return
-    if program in _EMULATED:
-        yield from call.runner.run([Field(_EMULATED[program]), *call.fields[1:]], call, program)
+    if program in local_ends.EMULATED:
+        yield from call.runner.run([Field(local_ends.EMULATED[program]), *call.fields[1:]], call, program)
         return
     rows = TABLES[program]
     if program == "aws" and _is_lasting_link(call):
@@ -110,6 +100,12 @@ def cloud(call: Call) -> Effects:
     yield from subcommand_tables.effects(call, rows, target)
 
 
+def _switches(call: Call) -> Effects:
+    """``kubectx`` and its like: the next kubectl may mean another cluster."""
+    local_ends.note(call)
+    return ()
+
+
 def _is_own_stack(call: Call) -> bool:
     """``supabase db reset`` of the stack that the repository describes: its recipe, on this machine (ADR 0045)."""
     words = [call.command.subcommand, *(item.text for item in call.operands[:1])]
@@ -128,70 +124,6 @@ def _is_lasting_link(call: Call) -> bool:
 
 
 _HOUR = 3600  # seconds; what ``presign`` takes without an option
-
-
-_IN_CONTAINER = re.compile(
-    r"(?:^|ansible_connection=)(?:community\.docker\.|containers\.podman\.)?(?:docker|podman)(?:\s|$)"
-)
-
-
-def is_here(call: Call) -> bool:
-    """Whether the other end is certain to be this machine: a cluster in a container, an emulator."""
-    if call.command.program in ("ansible", "ansible-playbook") and any(
-        _IN_CONTAINER.search(item.text) for item in call.parsed.values("-e", "--extra-vars", "-c", "--connection")
-    ):
-        return True
-    context = call.head.value("--context", "--kube-context") or call.parsed.value("--context", "--kube-context")
-    named = context is not None and (context.known or context.text[:1].isalpha())  # what follows may be a number
-    if context is not None and named and not call.has("--server", "-s", "--kubeconfig"):
-        return any(fnmatchcase(context.text, pattern) for pattern in deployment_tools.LOCAL_CONTEXTS)
-    if (file := _own_kubeconfig(call)) is not None:
-        return file
-    names, variable = _SERVERS.get(call.command.program, ((), ""))
-    given = call.head.value(*names) or call.parsed.value(*names)
-    if given is not None:
-        return given.known and network_addresses.is_local_address(given.text)
-    set_to = call.scope.lookup(variable) if variable else None
-    if set_to is None or not set_to.isset:
-        return call.command.program in _EMULATED
-    return set_to.known and any(map(network_addresses.is_local_address, set_to.items))
-
-
-_SERVER_KEY = re.compile(r"\bserver\b['\"]?\s*:")
-_SERVER = re.compile(r"\bserver\b['\"]?[ \t]*:[ \t]*['\"]?(https?://[^\s'\",}#]+)")
-_GOES_ROUND = re.compile(r"\\|\bproxy-url\b")
-"""What a kubeconfig may lead elsewhere with though its servers are here; a key may be spelled with escapes."""
-_CLUSTER_TOOLS = frozenset(("kubectl", "oc", "helm", "helmfile", "flux"))
-_FORWARDERS = ("port-forward", "proxy")
-
-
-def _own_kubeconfig(call: Call) -> bool | None:
-    """Whether a kubeconfig in a temporary folder, or in the repository, that this text names knows this machine alone;
-    None where it names none. The person's own is a file of secrets, and not looked into.
-    """
-    if call.command.program not in _CLUSTER_TOOLS:
-        return None
-    option = call.head.value("--kubeconfig") or call.parsed.value("--kubeconfig")
-    held = call.scope.variables.get("KUBECONFIG")
-    name = option if option is not None else Field("".join(held)) if held else None
-    if name is None or not name.known or not name.text:
-        return None
-    path = call.locate(name)
-    if not (path.startswith(paths.TEMPORARY) or (call.world.root and path.startswith(f"{call.world.root}/"))):
-        return None
-    text = call.world.read(path) or ""
-    servers = _SERVER.findall(text)
-    if not servers or len(servers) != len(_SERVER_KEY.findall(text)) or _GOES_ROUND.search(text):
-        return False
-    plain = not call.has("--server", "-s", "--kube-apiserver")
-    return plain and all(network_addresses.is_local_address(one) and not _is_forwarded(call, one) for one in servers)
-
-
-def _is_forwarded(call: Call, address: str) -> bool:
-    """Whether this text leads that port of this machine to another one: ``ssh -L``, ``kubectl port-forward``."""
-    port = re.search(r":(\d+)(?:/|$)", address)
-    number = re.compile(rf"(?<!\d){port[1] if port else 443}(?!\d)|[$`\0]")
-    return any(map(number.search, call.world.forwards))
 
 
 _QUERIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -385,13 +317,14 @@ OPTIONS["tofu"] = OPTIONS["terragrunt"] = OPTIONS["terramate"] = OPTIONS["terraf
 OPTIONS["flyctl"], OPTIONS["sls"], OPTIONS["bao"] = OPTIONS["fly"], OPTIONS["serverless"], OPTIONS["vault"]
 OPTIONS["oc"] = OPTIONS["kubectl"]
 OPTIONS |= {name: options("| sub") for name in TABLES if name not in OPTIONS}
-OPTIONS |= {name: OPTIONS[of] for name, of in _EMULATED.items()}
+OPTIONS |= {name: OPTIONS[of] for name, of in local_ends.EMULATED.items()}
 OPTIONS = {**other_service_clis.OPTIONS, **deployment_tools.OPTIONS, **OPTIONS}
 
 PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     **other_service_clis.PROGRAMS,
     **deployment_tools.PROGRAMS,
-    **dict.fromkeys((*TABLES, *_EMULATED), cloud),
+    **dict.fromkeys(local_ends.SWITCHERS, _switches),
+    **dict.fromkeys((*TABLES, *local_ends.EMULATED), cloud),
     "ansible": ansible.ad_hoc,
     "az": uploads,
     "railway": railway,

@@ -194,4 +194,5 @@ def _keeps(block: str) -> bool:
     if not re.search(r"\bvolumes\b", block):
         return False
     mounts = _MOUNT.findall(block)
-    return not mounts or bool(_LONG.search(block)) or any(not _SETTINGS.match(inside) for inside, _ in mounts)
+    kept = (inside for inside, mode in mounts if "ro" not in mode.split(",") and not _SETTINGS.match(inside))
+    return not mounts or bool(_LONG.search(block)) or any(kept)

@@ -11,6 +11,7 @@ from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.cloud import other_service_clis
 from sentinel_guard.core.analysis.programs.databases import (
     file_databases,
+    given_databases,
     migrations,
     other_stores,
     own_databases,
@@ -249,7 +250,8 @@ def task(call: Call) -> Effects:
     first = migrations.PROGRAMS.get(call.command.program, client)
     found = list(first(call))
     yield from found
-    if not any(effect.kind is Kind.DATABASE for effect in found):
+    own = given_databases.is_thrown_away(call, call.command.program)
+    if not own and not any(effect.kind is Kind.DATABASE for effect in found):
         yield from other_service_clis.service(call)
 
 
@@ -285,6 +287,9 @@ OPTIONS = {
         "-execute= --execute= -b= --bucket= -n= --name= -o= --org= -t= --token= --start= --stop= -p= | words"
     ),
     **dict.fromkeys(
+        ("initdb", "pg_ctl"), options("-D= --pgdata= -o= --options= -l= --log= -U= --username= -A= --auth= -t=")
+    ),
+    **dict.fromkeys(
         ("createdb", "createuser", "dropdb", "dropuser"),
         options("-h= --host= -p= --port= -U= --username= --maintenance-db="),
     ),
@@ -312,6 +317,7 @@ PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     **dict.fromkeys(CLIENTS, client),
     **dict.fromkeys(("createdb", "createuser"), own_databases.create),
     **dict.fromkeys(("redis-server", "valkey-server", "mongod", "pg_ctl"), own_databases.serve),
+    "initdb": own_databases.make_cluster,
     **dict.fromkeys(("dropdb", "dropuser", "pg_dropcluster", "pg_resetwal"), drop),
     **dict.fromkeys(("mysqladmin", "mariadb-admin"), mysqladmin),
     **dict.fromkeys(("pg_restore", "mongorestore", "mongoimport", "mysqlimport"), restore),

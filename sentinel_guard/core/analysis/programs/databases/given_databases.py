@@ -34,6 +34,8 @@ _DOCUMENTED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("psql", "dropdb", "dropuser", "pg_restore", "pgcli"), ("PGHOST", "PGPORT")),
 }
 """Variables that a tool reads by itself, before any file."""
+_HOMES = {"airflow": "AIRFLOW_HOME", "prefect": "PREFECT_HOME", "dagster": "DAGSTER_HOME", "mlflow": "MLFLOW_HOME"}
+_OTHER_STORE = re.compile(r"SQL_ALCHEMY_CONN|CONNECTION_URL|API_URL|TRACKING_URI|_CONFIG$")
 _SETTINGS = (
     *("settings*.py", "*/settings*.py", "*/settings/*.py", "*/*/settings*.py", "config*.py", "*/config*.py"),
     *("src/*/config*.py", "*/env.py", "*/database.py", "*/db.py", "config/*.exs", "config/*.yml", "config/*.[jt]s"),
@@ -58,14 +60,26 @@ MOST = 30
 
 def is_thrown_away(call: Call, program: str = "") -> bool:
     """Whether the variables of a text name a database to throw away and nothing else, and this command asks them."""
-    given = [name for name in call.scope.reaching if _NAMES.fullmatch(name)]
-    if not given or any(via.partition(" ")[0] not in _THROUGH for via in call.command.via):
+    if any(via.partition(" ")[0] not in _THROUGH for via in call.command.via):
         return False
+    given = [name for name in call.scope.reaching if _NAMES.fullmatch(name)]
+    if not given:
+        return _is_home_thrown_away(call, program)
     if not call.here or any(_NAMES.fullmatch(name) for name in call.scope.variables.keys() - call.scope.reaching):
         return False
     said = {name: _said(call, name) for name in given}
     own = [name for name, is_own in said.items() if is_own]
     return bool(own) and None not in said.values() and _is_asked(call, program, own)
+
+
+def _is_home_thrown_away(call: Call, program: str) -> bool:
+    """Whether a tool keeps its own database in a folder that a variable names, and that is a temporary one."""
+    home = _HOMES.get(program, "")
+    if home not in call.scope.reaching or any(map(_OTHER_STORE.search, {*call.scope.variables, *call.scope.environ})):
+        return False
+    held = call.scope.lookup(home)
+    folder = paths.normal("".join(held.items)) if held.known else ""
+    return folder[:1] == "/" and paths.is_temporary(folder, call.world.root, call.world.home)
 
 
 def _said(call: Call, name: str) -> bool | None:
@@ -78,12 +92,12 @@ def _said(call: Call, name: str) -> bool | None:
         return None
     if (server := _SERVER.fullmatch(text)) is not None:
         return call.world.is_own(f"port {server['port']}") or None
+    if _HOST.fullmatch(name):
+        return False if text[:1] == "/" or network_addresses.is_local_address(text) else None
     if (file := _FILE.fullmatch(text)) is not None:
         return paths.is_temporary(paths.normal(file["file"]), call.world.root, call.world.home) or None
     if _PORT.fullmatch(name):
         return call.world.is_own(f"port {text}") or None
-    if _HOST.fullmatch(name):
-        return False if network_addresses.is_local_address(text) else None
     apart = "/" in text or "://" in text or _KEYS.match(text) or name.endswith(("SERVICE", "SERVICEFILE"))
     return None if apart else False
 

@@ -27,6 +27,8 @@ def serve(call: Call) -> Iterable[Effect]:
     port = given.text if given is not None else next((b for a, b in pairwise(words) if a in ("--port", "-p")), "")
     if port.isdigit():
         call.world.own.add(f"server at port {port}")  # it may fail unseen, in the background
+    if call.command.program == "pg_ctl":
+        _start_cluster(call)
     socket = next((b for a, b in pairwise(call.fields) if a.text == "--unixsocket"), None)
     if (
         socket is not None
@@ -35,6 +37,26 @@ def serve(call: Call) -> Iterable[Effect]:
     ):
         call.world.own.add(f"server at socket {call.locate(socket)}")
     return ()
+
+
+def make_cluster(call: Call) -> Iterable[Effect]:
+    """Initdb: it fails where the folder holds anything, so that the cluster is this text's own from here on."""
+    for item in (*call.parsed.values("-D", "--pgdata"), *call.operands)[:1]:
+        if item.known:
+            call.world.own.add(f"cluster {call.locate(item)}")
+    return ()
+
+
+_LISTENS = re.compile(r"(?:^|\s)-(?:p\s*|c\s*port=|-port=)(\d+)")
+
+
+def _start_cluster(call: Call) -> None:
+    """``pg_ctl -D FOLDER -o '-p PORT' start`` waits until it listens there, and fails where another one does."""
+    folder, words = call.parsed.value("-D", "--pgdata"), " ".join(v.text for v in call.parsed.values("-o", "--options"))
+    port = _LISTENS.search(words)
+    starts = [item.text for item in call.operands[:1]] == ["start"]
+    if starts and port and folder and folder.known and call.world.is_own(f"cluster {call.locate(folder)}"):
+        call.world.own.add(f"port {port[1]}")
 
 
 def create(call: Call) -> Iterable[Effect]:

@@ -43,6 +43,8 @@ def _takes(call: Call, name: str) -> bool:
     program = call.command.program
     if program in _INSTALLERS:
         return _PACKAGES.fullmatch(name) is not None
+    if program == "go" and call.command.subcommand == "tool":
+        return False  # they look at profiles and traces
     if program == "jupyter" and _EXECUTES.isdisjoint(call.command.argv):
         return False
     kinds = (_CODE_FILES, _PACKAGES, *((_SETTINGS,) if program in _BY_SETTINGS else ()))

@@ -25,7 +25,7 @@ HOOKLESS = frozenset((
     "symbolic-ref", "update-index", "var", "version", "write-tree",
 ))  # fmt: skip
 
-_HELD = ("worktree", "untracked", "ignored", "stash", "index")
+_HELD = ("worktree", "untracked", "ignored", "stash")
 """What is lost with them is held by a snapshot, or by nothing."""
 
 _ASKS_GIT = frozenset(("--version", "--html-path", "--man-path", "--info-path"))

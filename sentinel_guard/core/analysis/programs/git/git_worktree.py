@@ -17,8 +17,6 @@ Effects = Iterable[Effect]
 MAX_LISTED = 500
 """Paths of a ``--pathspec-from-file`` that are looked at."""
 _GLOB = frozenset("*?[")
-_REBUILT = frozenset(("build", "dist", "target", "node_modules", "out", "coverage", ".next", ".venv", "__pycache__"))
-"""Folders that are made anew: what git ignores in them is no loss."""
 _SWITCHES = {
     "HUSKY": ("0",),
     "LEFTHOOK": ("0", "false"),
@@ -162,7 +160,9 @@ def clean(call: Call) -> Effects:
         yield rewrite(call, "untracked", "force", *how)
     yield from call.delete([item for item in call.operands if call.world.kind(call.locate(item)) == "file"], "force")
     if call.has("-x", "-X"):
-        rebuilt = bool(call.operands) and all(paths.base(item.text.rstrip("/")) in _REBUILT for item in call.operands)
+        rebuilt = bool(call.operands) and all(
+            paths.base(item.text.rstrip("/")) in paths.REBUILT for item in call.operands
+        )
         yield rewrite(call, "untracked" if rebuilt else "ignored", "force", *how)
         yield from _sweeps(call, call.operands)
 
