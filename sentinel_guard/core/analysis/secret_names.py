@@ -101,6 +101,7 @@ def is_secret(path: str, *, home: str = "", root: str = "") -> bool:
     return bool(own or _SECRET.fullmatch(path)) and _EXAMPLE.fullmatch(path.rpartition("/")[2]) is None
 
 
+@lru_cache(maxsize=1024)
 def may_hold_secret(path: str) -> bool:
     """Whether the content of a file stays unread: secrets, and what may be a key."""
     return path.endswith(_KEYS) or is_secret(path)

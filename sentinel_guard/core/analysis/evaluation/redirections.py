@@ -59,7 +59,7 @@ def evaluate_redirects(
             field = expand_one(item.target, place.scope, glob=True)
             field = _opened(field, world) if item.op == ">&" else field
             if item.op in _WRITES and not (item.op == ">&" and _is_descriptor(field)):
-                path = world.resolve_descriptor(paths.locate(field.text, place.cwd, world)) if field.known else ""
+                path = world.located(field.text, place.cwd) if field.known else ""
                 if item.fd:
                     _open(item, path, world)
                 effects += _write(item, field, path, place, command)

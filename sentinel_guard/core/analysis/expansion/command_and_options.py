@@ -228,7 +228,7 @@ class Call:
 
     def locate(self, item: Field | str, *, follow: bool = True) -> str:
         text = item if isinstance(item, str) else item.text
-        return self.world.resolve_descriptor(paths.locate(text, self.cwd, self.world, follow=follow))
+        return self.world.located(text, self.cwd) if follow else self.world.located_itself(text, self.cwd)
 
     def is_stdin(self, item: Field) -> bool:
         """Whether an operand is a name of standard input, however it is spelled."""

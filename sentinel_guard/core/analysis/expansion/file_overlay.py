@@ -53,8 +53,10 @@ class Overlay:
         self.cut = False
         self._matters: dict[str, bool] = {}
         self._files: dict[str, str | None] = {}
-        self._made_files, self._names, self._all_names = tuple[str, ...](), set[str](), ""
-        """The written files; their names, each once; and these in one text."""
+        self._made_files: tuple[str, ...] | None = ()
+        """The written files; None where they are to be listed anew."""
+        self._names, self._all_names = set[str](), ""
+        """Their names, each once; and these in one text."""
         self._links: dict[str, str] = {}
         self._folders: set[str] = set()
         self.doubted: set[str] = set()
@@ -64,10 +66,12 @@ class Overlay:
         self._real: dict[str, str] = {"/": "/"}
         """Path -> where it really lies on the world below."""
         self._kinds: dict[str, str] = {}
+        self._located: dict[tuple[str, str], str] = {}
 
     def write(self, path: str, text: str) -> None:
         """From here on the file holds this text; of one that is too long nobody knows what it holds."""
         self._files[path] = text if len(text) <= MAX_READ else None
+        self._made_files = None
         if (name := paths.base(path)) not in self._names:
             self._names.add(name)
             self._all_names += f"{name}/"
@@ -91,7 +95,7 @@ class Overlay:
 
     def made(self) -> tuple[str, ...]:
         """The files that the text itself wrote."""
-        if len(self._made_files) < len(self._files):
+        if self._made_files is None:
             self._made_files = tuple(self._files)
         return self._made_files
 
@@ -118,16 +122,21 @@ class Overlay:
 
     def is_stdin(self, text: str, cwd: str) -> bool:
         """Whether a path is a name of standard input, or a link to one that the text made."""
-        name = paths.normal(text if text.startswith("/") else f"{cwd}/{text}")
+        path = text if text.startswith("/") else f"{cwd}/{text}"
+        if not self._links and "/dev" not in path and "/proc" not in path:
+            return False
+        name = paths.normal(path)
         return _STDIN.fullmatch(self._links.get(name, name)) is not None
 
     def link(self, path: str, target: str) -> None:
         """From here on ``path`` is a symbolic link to the absolute ``target``."""
         self._links[path] = target
+        self._located.clear()
 
     def open(self, descriptor: str, path: str) -> None:
         """From here on a file is open: ``exec 3< FILE``."""
         self._open[descriptor] = path
+        self._located.clear()
 
     def resolve_descriptor(self, path: str) -> str:
         """The file that a descriptor's name leads to, any other path as it is."""
@@ -135,6 +144,21 @@ class Overlay:
             return path
         folder, _, name = path.rpartition("/")
         return self._open.get(name, path) if folder == "/dev/fd" or _DESCRIPTORS.fullmatch(folder) else path
+
+    def located(self, text: str, cwd: str) -> str:
+        """``paths.locate``, and where that is a descriptor the file that it leads to. An operand is asked for again by
+        each that looks at it.
+        """
+        path = self._located.get((text, cwd))
+        if path is None:
+            path = self.resolve_descriptor(paths.locate(text, cwd, self))
+            if not (self._links or self._open):  # which may lead elsewhere next time
+                self._located[text, cwd] = path
+        return path
+
+    def located_itself(self, text: str, cwd: str) -> str:
+        """The same, with the last name as it is: of a link the link."""
+        return self.resolve_descriptor(paths.locate(text, cwd, self, follow=False))
 
     def folder(self, path: str) -> None:
         """From here on there is a directory."""
@@ -176,8 +200,9 @@ class Overlay:
         if name in ("", ".", "..") or not path.startswith("/"):
             return self._world.resolve(path)
         above = folder or "/"
-        if above not in self._real:
-            self._real[above] = self._world.resolve(above)
+        if above not in self._real:  # one name behind a folder that is known is asked for by itself
+            known = paths.parent(above) in self._real
+            self._real[above] = self._resolve(above) if known else self._world.resolve(above)
         real = paths.child(self._real[above], name)
         kind = self._kind(real)
         return self._world.resolve(real) if kind == "link" else self._world.spelled(real) if kind else real

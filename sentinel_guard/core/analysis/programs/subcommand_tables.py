@@ -296,7 +296,7 @@ MADE_ANEW = frozenset(
 
 
 @lru_cache(maxsize=4096)
-def _may_say(word: str) -> bool:
+def may_tell(word: str) -> bool:
     """Whether a word alone lets ``by_words`` say anything; of most commands none does."""
     lower = word.lower()
     if "prod" in lower or "live" in lower:
@@ -310,7 +310,7 @@ def _may_say(word: str) -> bool:
 def by_words(call: Call, *, loses: bool = False) -> Iterator[Effect]:
     """What the words of a call say where no row does; ``loses``: what is lost is known by something else."""
     program = call.command.program
-    if not (loses or any(map(_may_say, (*call.command.argv[1 : _WORDS * 2], *_first_words(call, 4))))):
+    if not (loses or any(map(may_tell, (*call.command.argv[1 : _WORDS * 2], *_first_words(call, 4))))):
         return
     said = (loses_by_words, loses_softly, loses_by_options, overwrites_there)
     if loses or any(says(call) for says in said):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
@@ -60,16 +61,20 @@ def unknown(call: Call) -> Iterator[Effect]:
             if item.known and item.text[:1] != "-" and call.world.kind(call.locate(item)) == "file":
                 yield from call.read(item)
         return
-    yield from _lost(call)
+    told = bool(call.stdin) or any(map(_tells, (call.command.program, *call.command.argv[1:])))
+    if told or _UNTOLD.search(call.command.program):
+        yield from _lost(call)
     if len(call.fields) == 1:
         return
-    yield from _inplace(call)
+    if call.command.flags:
+        yield from _inplace(call)
     yield from hands_on(call)
     if (writes := generators.PROGRAMS.get(call.command.program)) is not None:
         yield from writes(call)
     elif call.command.program.startswith("create-"):
         yield from generators.created(call)
-    yield from remote_commands.told_by_words(call, there=False)
+    if told:
+        yield from remote_commands.told_by_words(call, there=False)
     before = ""
     for item in call.fields[1 : OPERANDS + 1]:
         name, equals, value = item.text.partition("=")
@@ -91,6 +96,16 @@ def unknown(call: Call) -> Iterator[Effect]:
         before = ""
 
 
+_UNTOLD = re.compile(r"[-_:]")
+"""In names of programs that may say what they lose."""
+
+
+@lru_cache(maxsize=4096)
+def _tells(word: str) -> bool:
+    """Whether a word alone may tell what a program does that nobody knows; of most commands none does."""
+    return subcommand_tables.may_tell(word) or remote_commands.may_tell(word) or service_requests.may_tell(word)
+
+
 _WHOLE_SECRETS = re.compile(
     r"(?:\$\(|`)\s*(?:(?:env|printenv|export -p)\s*(?:\)|`|\|)|(?:cat|base64|xxd|gzip|gpg|openssl|head|tail|<)"
     r"[^)`]*(?:\.env\b(?!\.(?:example|sample))|credentials\b|\bid_(?:rsa|ed25519)\b(?!\.pub)|_history\b))"
@@ -100,10 +115,10 @@ _WHOLE_SECRETS = re.compile(
 
 def hands_on(call: Call) -> Iterator[Effect]:
     """``apprise -b "$(cat .env)"``: a program that is given all secrets, and may send them; a guess."""
-    if any(
-        ("$(" in item.source or "`" in item.source) and _WHOLE_SECRETS.search(item.source) for item in call.fields[1:]
-    ):
-        yield replace(call.effect(Kind.NETWORK, call.command.program, "data", sure=False), data=UNKNOWN)
+    for item in call.fields[1:]:
+        if ("$(" in item.source or "`" in item.source) and _WHOLE_SECRETS.search(item.source):
+            yield replace(call.effect(Kind.NETWORK, call.command.program, "data", sure=False), data=UNKNOWN)
+            return
 
 
 _UNINSTALLS = re.compile(r"[\w.-]+[-_](?:uninstall|destroy|purge|wipe|nuke|killall)(?:\.sh)?")

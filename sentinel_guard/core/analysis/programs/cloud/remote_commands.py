@@ -95,7 +95,7 @@ _VALUE = re.compile(r"[\w-]+=(?=[\"']?\w)")
 
 
 @lru_cache(maxsize=4096)
-def _may_say(word: str) -> bool:
+def may_tell(word: str) -> bool:
     """Whether one of the first words lets ``told_by_words`` find anything; of most commands none does."""
     return bool(_LOGS_IN.search(f"{word} ") or _STARTS.search(f"{word} "))
 
@@ -103,7 +103,7 @@ def _may_say(word: str) -> bool:
 def told_by_words(call: Call, *, there: bool = True) -> Iterator[Effect]:
     """What is found by the words alone; ``there``: the program is known to be a platform's."""
     words = [call.command.program, *call.command.argv[1:_PLACES]]
-    if not any(map(_may_say, words)):
+    if not any(map(may_tell, words)):
         return
     text = " ".join(words) + " "
     logs_in = _LOGS_IN.search(text) is not None

@@ -24,6 +24,11 @@ _WORDS = 16
 """Words that are looked at."""
 
 
+def may_tell(word: str) -> bool:
+    """Whether a word alone lets ``effects`` find anything."""
+    return "/0" in word or word in _REQUESTS
+
+
 def effects(call: Call, target: str) -> Iterator[Effect]:
     """``firewalls append x --rule ip_addr:0.0.0.0/0``, ``caprover api --path /apps/delete --method POST``; guesses."""
     texts = [item.text for item in call.fields[1:_WORDS]]
