@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -27,8 +26,7 @@ def _nothing_is_new(_path: str) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class TargetContext:
+class TargetContext(NamedTuple):
     """Where an action takes place: what the names stand for. Paths absolute, without a closing slash."""
 
     policy: Policy

@@ -98,8 +98,10 @@ def merge(scope: Scope, branches: Sequence[Scope]) -> None:
 
 def _merge_input(scope: Scope, branches: Sequence[Scope]) -> None:
     """Of standard input, what one of them opened may be read from here on."""
-    scope.input = next((branch.input for branch in branches if branch.input is not None), None)
-    scope.last = branches[0].last if all(branch.last == branches[0].last for branch in branches) else None
+    opened = [branch.input for branch in branches if branch.input is not None]
+    scope.input = opened[0] if opened else None
+    last = branches[0].last
+    scope.last = None if [branch for branch in branches if branch.last != last] else last
 
 
 def _merge_locals(scope: Scope, branches: Sequence[Scope]) -> None:
@@ -184,9 +186,10 @@ def _holds_same(one: Scope, other: Scope) -> bool:
 
 def join(scope: Scope, states: Sequence[Scope], *, with_own: bool = True) -> None:
     """The shell goes on from here with what it has, or with what one of these states has. Where it is, stays."""
-    if all(_holds_same(scope, state) for state in states):
-        if states:
-            _merge_input(scope, [scope, *states])
+    if not states:
+        return
+    if not [state for state in states if not _holds_same(scope, state)]:
+        _merge_input(scope, [scope, *states])
         return
     lists = [name for name, held in scope.variables.items() if held is not None and len(held) > 1]
     merge_variables(scope, [scope.copy(), *states] if with_own else states)

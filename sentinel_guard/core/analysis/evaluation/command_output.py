@@ -65,7 +65,7 @@ def output(call: Call) -> str:
         return ""
     if isinstance(call.stdin, PossibleLines) and _chooses_whole_lines(call):
         return call.stdin
-    known = all(f.known for f in call.fields)
+    known = False not in [f.known for f in call.fields]
     if (
         (not call.stdin and name not in _SPEAKERS and name not in PRINT_WITHOUT_INPUT)
         or ((UNKNOWN in call.stdin or isinstance(call.stdin, PartlyKnownText)) and name != "cat")

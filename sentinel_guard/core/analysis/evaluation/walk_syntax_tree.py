@@ -397,4 +397,4 @@ _HANDLERS: dict[type, Callable[..., str]] = {
 
 
 def _as_written(stage: Node) -> str:
-    return " ".join(word.source for word in stage.words) if isinstance(stage, Simple) else ""
+    return " ".join([word.source for word in stage.words]) if type(stage) is Simple else ""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 from sentinel_guard.core.analysis import paths
@@ -122,9 +123,14 @@ def without_option(fields: Sequence[Field], table: Options, *names: str) -> list
 def _long(item: Field, table: Options) -> tuple[str, Field | None, bool]:
     name, equals, value = item.text.partition("=")
     if table.longs and name not in table.longs:
-        full = [n for n in table.longs if n.startswith(name)]
-        name = full[0] if len(full) == 1 else name
+        name = _unabbreviated(name, table.longs)
     return (name, Field(value, item.known), False) if equals else (name, None, name in table.values)
+
+
+@lru_cache(maxsize=1024)
+def _unabbreviated(name: str, longs: tuple[str, ...]) -> str:
+    full = [n for n in longs if n.startswith(name)]
+    return full[0] if len(full) == 1 else name
 
 
 def _letters(item: Field, table: Options, parsed: Parsed) -> tuple[str, Field | None, bool]:
@@ -138,24 +144,6 @@ def _letters(item: Field, table: Options, parsed: Parsed) -> tuple[str, Field | 
         parsed.flags.setdefault(name, [])
     name = f"-{text[last]}"
     return name, None, name in table.values
-
-
-_SETTING = re.compile(r"\s*(?P<name>-{0,2}[\w-]+)(?:\s*[=:]\s*|\s+|\s*$)(?P<value>\"(?:[^\"\\]|\\.)*+\"|\S*)")
-_SETTINGS = 500
-"""Options of a file that are looked at."""
-
-
-def options_of_file(text: str) -> list[Field] | None:
-    """The words that a file of options stands for (curl's): one option a line, ``name = "value"``; None: too many."""
-    fields: list[Field] = []
-    for line in text.splitlines():
-        if len(fields) > _SETTINGS:
-            return None
-        if (match := _SETTING.match(line)) and line.lstrip()[:1] != "#":
-            name, value = match["name"], match["value"].strip('"')
-            fields.append(Field(name if name[:1] == "-" else f"--{name}"))
-            fields.extend([Field(value)] if value else [])
-    return fields
 
 
 class Runner(Protocol):

@@ -24,6 +24,24 @@ CODE = (".py", ".rb", ".js", ".cjs", ".mjs", ".ts", ".pl")
 class Overlay:
     """A World on top of another one. Lives for one analysis, so it may remember what it asked."""
 
+    _files: dict[str, str | None]
+    _made_files: tuple[str, ...] | None
+    """The written files; None where they are to be listed anew."""
+    _names: set[str]
+    _all_names: str
+    """Their names, each once; and these in one text."""
+    _links: dict[str, str]
+    _folders: set[str]
+    _open: dict[str, str]
+    _called: dict[str, list[str]]
+    _globs: dict[str, tuple[tuple[str, ...], bool]]
+    """What a pattern gave, and whether it was cut."""
+    _matters: dict[str, bool]
+    _kinds: dict[str, str]
+    _located: dict[tuple[str, str], str]
+    _real: dict[str, str]
+    """Path -> where it really lies on the world below."""
+
     def __init__(self, world: World) -> None:
         self.home: str = world.home
         self.root = ""
@@ -48,25 +66,13 @@ class Overlay:
         """The same of earlier texts of this session, proved by their success."""
         self.budget = Budget()
         self._world = world
-        self._globs: dict[str, tuple[tuple[str, ...], bool]] = {}
-        """What a pattern gave, and whether it was cut."""
         self.cut = False
-        self._matters: dict[str, bool] = {}
-        self._files: dict[str, str | None] = {}
-        self._made_files: tuple[str, ...] | None = ()
-        """The written files; None where they are to be listed anew."""
-        self._names, self._all_names = set[str](), ""
-        """Their names, each once; and these in one text."""
-        self._links: dict[str, str] = {}
-        self._folders: set[str] = set()
+        self._files, self._made_files, self._names, self._all_names = {}, (), set(), ""
+        self._links, self._folders, self._open, self._called = {}, set(), {}, {}
+        self._globs, self._matters, self._kinds, self._located = {}, {}, {}, {}
+        self._real = {"/": "/"}
         self.doubted: set[str] = set()
         """Files that were written under a condition."""
-        self._open: dict[str, str] = {}
-        self._called: dict[str, list[str]] = {}
-        self._real: dict[str, str] = {"/": "/"}
-        """Path -> where it really lies on the world below."""
-        self._kinds: dict[str, str] = {}
-        self._located: dict[tuple[str, str], str] = {}
 
     def write(self, path: str, text: str) -> None:
         """From here on the file holds this text; of one that is too long nobody knows what it holds."""

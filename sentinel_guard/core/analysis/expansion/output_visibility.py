@@ -145,7 +145,7 @@ def _discards(stage: Simple) -> bool:
         if r.op in (">", ">>", ">|", "&>") and r.target and r.target.literal == "/dev/null":
             return True
     program = stage.words[0].literal
-    if program in _LOADERS and _LOADS.fullmatch(" ".join(word.literal or word.source for word in stage.words)):
+    if program in _LOADERS and _LOADS.fullmatch(" ".join([word.literal or word.source for word in stage.words])):
         return True
     if program not in _FILTERS:
         return program in _SILENT and program not in _PASSES_ON

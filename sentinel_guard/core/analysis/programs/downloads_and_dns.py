@@ -13,9 +13,9 @@ from sentinel_guard.core.analysis.expansion.command_and_options import (
     UNKNOWN,
     Call,
     options,
-    options_of_file,
     without_option,
 )
+from sentinel_guard.core.analysis.expansion.option_files import options_of_file
 from sentinel_guard.core.analysis.expansion.secret_variables import secret_variables
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import credential_hosts, uploads_and_ssh

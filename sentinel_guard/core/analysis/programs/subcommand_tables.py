@@ -93,13 +93,25 @@ def what(call: Call, rows: tuple[Row, ...]) -> str:
     """The name of the row that this call meets; empty for none."""
     if not rows:
         return ""
-    words = [call.command.subcommand, *(item.text for item in call.operands[:_WORDS])]
-    line = "".join(f"{word.replace(' ', '_')} " for word in words if word)
+    words = [call.command.subcommand, *[item.text for item in call.operands[:_WORDS]]]
+    line = "".join([f"{word.replace(' ', '_')} " for word in words if word])
+    if not _any_of(rows).match(line):
+        return ""
     met = (row for row in rows if _expression(row.words).match(line) and all(_holds(call, item) for item in row.given))
     return next((row.what for row in met), "")
 
 
 _expression = lru_cache(maxsize=None)(re.compile)
+_joined: dict[int, tuple[tuple[Row, ...], re.Pattern[str]]] = {}
+"""By the identity of a table, which lives as long as the process: to hash it costs more than to match its rows."""
+
+
+def _any_of(rows: tuple[Row, ...]) -> re.Pattern[str]:
+    """One expression for all rows of a table: most calls meet none."""
+    known = _joined.get(id(rows))
+    if known is None or known[0] is not rows:
+        known = _joined[id(rows)] = rows, re.compile("|".join(f"(?:{row.words})" for row in rows))
+    return known[1]
 
 
 def _holds(call: Call, item: _Given) -> bool:

@@ -44,7 +44,7 @@ _VARIABLE = re.compile(r"\"?\$\{?([\w@*]+)(?:[:-].*)?\}?\"?")
 
 def effects(call: Call) -> Iterator[Effect]:
     """An OPAQUE, how ``verb``, where the program may destroy by it; nothing where all words are known."""
-    if all(item.known for item in call.fields):
+    if False not in [item.known for item in call.fields]:
         return
     first = call.head.operands[:1] if call.head is not call.parsed else []
     words = [*first, *call.operands[: _PLACES - len(first)]]

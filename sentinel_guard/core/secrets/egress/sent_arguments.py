@@ -138,6 +138,8 @@ _REMOTE = re.compile(r"[\w.+-]+://.*|[\w.-]+@[\w.-]+:.*", re.DOTALL)
 def addressed(command: Command) -> Iterator[Sending]:
     """What the addresses tell that git and installers ask for: their users log in, the rest is content."""
     for word in command.argv[1:]:
+        if ":" not in word:
+            continue
         address = word.partition("=")[2] if word[:2] == "--" else word
         if not _REMOTE.fullmatch(address) or network_addresses.is_local_address(address):
             continue

@@ -123,9 +123,11 @@ _BY_OWNER = ("gh", "glab", "degit", "tiged", "giget")
 
 def add_cloned(call: Call) -> None:
     """``git clone ADDRESS [FOLDER]``: from here on the folder is fetched."""
-    words = [word for word in (call.command.subcommand, *(item.text for item in call.operands[:2])) if word]
-    verb = next((verb for verb in CLONES[call.command.program] if words[: len(verb)] == list(verb)), None)
-    if verb is None:
+    words = tuple([word for word in (call.command.subcommand, *[item.text for item in call.operands[:2]]) if word])
+    for verb in CLONES[call.command.program]:
+        if words[: len(verb)] == verb:
+            break
+    else:
         return
     items = call.operands[len(verb) - bool(call.command.subcommand) :]
     away = items and items[0].known and (ADDRESS.fullmatch(items[0].text) or paths.is_remote(items[0].text))

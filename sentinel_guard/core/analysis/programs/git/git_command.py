@@ -71,7 +71,7 @@ def git(call: Call) -> Effects:
     name = call.command.subcommand
     if name.removesuffix(HELPER) in SUBCOMMANDS:
         name = name.removesuffix(HELPER)
-    if [item.text for item in call.fields[2:]] in (["-h"], ["--help"]):
+    if len(call.fields) == 3 and call.fields[2].text in ("-h", "--help"):
         return
     folder, foreign = _repository(call), name in _PUSHES and _foreign(call)
     tree = call.head.value("--work-tree") or variable(call, "GIT_WORK_TREE") or _worktree(settings)
@@ -84,8 +84,9 @@ def git(call: Call) -> Effects:
     if program is None:
         yield from _other(call, name, settings)
         return
-    away = any(_elsewhere(call, path) for path in (folder, call.cwd))
-    scratch = all(paths.is_temporary(path, call.world.root, call.world.home) for path in (folder, call.cwd))
+    away = _elsewhere(call, folder) or _elsewhere(call, call.cwd)
+    root, home = call.world.root, call.world.home
+    scratch = paths.is_temporary(folder, root, home) and paths.is_temporary(call.cwd, root, home)
     for effect in program(call):
         if scratch and effect.kind is Kind.GIT_REWRITE and effect.target == "ignored":
             continue  # of a clone among temporary files: nobody keeps anything there
