@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
+from sentinel_guard.core.lazy_dataclass import dataclass
 from sentinel_guard.core.peer import Peer
 
 

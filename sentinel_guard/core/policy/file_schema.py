@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from sentinel_guard.core.lazy_dataclass import dataclass
 from sentinel_guard.core.model import Kind, Response
 from sentinel_guard.core.policy.policy import Rule, is_pattern
 from sentinel_guard.core.policy.project_file_size_limits import excess

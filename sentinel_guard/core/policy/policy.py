@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
+from sentinel_guard.core.lazy_dataclass import dataclass
 from sentinel_guard.core.model import Response
 from sentinel_guard.core.policy import gitignore_patterns
 
