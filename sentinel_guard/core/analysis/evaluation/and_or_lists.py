@@ -62,7 +62,7 @@ def items(walk: Walker, node: List, place: WalkContext) -> str:
             chain.end(item, place.scope)
             chain = None
         before, status = separator, told(item, place.scope) if separator in _JOINTS and chain is None else None
-        if place.scope.ended:
+        if place.scope.ended or place.scope.returned:
             break
     join(place.scope, left)
     return "".join(output)

@@ -49,8 +49,8 @@ def if_(walk: Walker, node: If, place: WalkContext) -> str:
             inner = inner._replace(maybe=place.maybe)
         branches.append(inner)
         text += walk.node(body, inner)
-        if inner.scope.ended:
-            place.scope.ended = True
+        if inner.scope.ended or inner.scope.returned:
+            place.scope.ended, place.scope.returned = inner.scope.ended, inner.scope.returned
             return walk.keep(text and UNKNOWN, outputs, place)
         bodies.append(body)
         if so:

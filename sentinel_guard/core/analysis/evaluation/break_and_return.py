@@ -87,6 +87,7 @@ def merge(scope: Scope, branches: Sequence[Scope]) -> None:
     scope.options = merge_options([branch.options for branch in branches])
     _merge_input(scope, branches)
     scope.ended = first.ended if all(b.ended == first.ended for b in branches) else False
+    scope.returned = all(branch.returned for branch in branches)
     scope.exported = scope.exported.intersection(*(branch.exported for branch in branches))
     for branch in branches:
         scope.functions.update(branch.functions)

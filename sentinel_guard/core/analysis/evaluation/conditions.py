@@ -12,11 +12,13 @@ import re
 from collections.abc import Iterator
 
 from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.expansion.arithmetic import evaluate
 from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, Call
 from sentinel_guard.core.analysis.expansion.command_words import expand_all
-from sentinel_guard.core.analysis.expansion.shell_state import DECIDES, RUNTIME, Scope
+from sentinel_guard.core.analysis.expansion.shell_state import DECIDES, RUNTIME, Numbers, Scope
 from sentinel_guard.core.analysis.expansion.word_expansion import expand, expand_one
 from sentinel_guard.core.analysis.parser.syntax_tree import (
+    Arithmetic,
     DoubleQuoted,
     Group,
     List,
@@ -47,10 +49,13 @@ _NUMBERS = {
 
 def truth(node: Node, scope: Scope) -> bool | None:
     """Whether a test with known words holds: ``[ $n -lt 3 ]``, ``[[ -z $x ]]``; None where that cannot be told."""
+    inner = scope.copy()
+    if isinstance(node, Arithmetic):
+        value = evaluate(node.source, Numbers(inner)) if _are_integers(node.source, inner) else None
+        return None if value is None else value != 0
     words = _comparison(node, scope)
     if words is None:
         return None
-    inner = scope.copy()
     if isinstance(node, Test):
         fields = [expand_one(word, inner) for word in words]
         if len(fields) == 3 and (_PATTERN & set(fields[2].text) or scope.is_on("nocasematch")):
@@ -58,6 +63,16 @@ def truth(node: Node, scope: Scope) -> bool | None:
     else:
         fields = expand_all(words, inner)
     return _compared([f.text for f in fields]) if all(f.tells for f in fields) else None
+
+
+def _are_integers(expression: str, scope: Scope) -> bool:
+    """Whether each name of an expression holds a number, or nothing: another text would be an expression again."""
+    held = (scope.scalar(name) for name in _names_of(expression))
+    return all(value.known and (not "".join(value.items) or _INTEGER.fullmatch("".join(value.items))) for value in held)
+
+
+def _names_of(expression: str) -> list[str]:
+    return re.findall(r"(?<![\w#])[A-Za-z_]\w*", expression)
 
 
 _CHANGES_UNSEEN = re.compile(
@@ -69,6 +84,7 @@ _CHANGES_UNSEEN = re.compile(
 """Ways in which a variable may come to another value than the text in its place says."""
 _MAY_NOT_RUN = re.compile(
     r"(?:[)}]|\b(?:fi|done|esac)\b|\]\])[\s\\]*(?:\d+|\{\w+\})?(?:[<>]|&>)|\bexit\b[^\n;]*[<>]|[<>][^\n;]*\bexit\b"
+    r"|\breturn\b[^\n;|&]*[<>]|[<>]\s*[^\s;|&]+\s+return\b"
 )
 """A redirection that may fail: what is redirected is not run then, nor an exit in it."""
 _INTERACTIVE = re.compile(r"#!.*\s-\w*i")
@@ -78,13 +94,44 @@ _OF_BASH = re.compile(r"#!\s*\S*(?:/env\s+|/)bash\b")
 def reaches(call: Call, text: str) -> bool:
     """Whether a script has the variables that it names as this command gives them.
 
-    A wrapper (``sudo``, ``env -i``) may take them away, and what the text set before may not be exported.
+    A wrapper (``sudo``, ``ssh``) may take them away. What the text set before and did not export may be there with
+    another value, unless the script sets it before all else.
     """
-    names = call.scope.variables.keys() - call.scope.given
-    return not call.command.via and names.isdisjoint(_WORDS.findall(text))
+    if not all(map(_hands_on, call.command.via)):
+        return False
+    names = {name for name in call.scope.variables.keys() - call.scope.reaching if not name.isdigit()}
+    return all(_sets_first(text, name) for name in names.intersection(_WORDS.findall(text)))
 
 
 _WORDS = re.compile(r"\w+")
+_HANDS_ON = frozenset(
+    (
+        *("make", "gmake", "npm", "pnpm", "yarn", "bun", "npx", "just", "env", "cross-env", "time", "timeout", "nice"),
+        *("nohup", "stdbuf", "command", "exec"),
+    )
+)
+"""What runs a command with the variables that it has itself, but for those that it is told to take away."""
+_COMPOUND = re.compile(r"\b(?:if|case|for|while|until|select|function)\b|[({]\s*(?:#.*)?$|&&|\|\|", re.MULTILINE)
+_REMARK = re.compile(r"(?m)(?:^|(?<=\s))#.*$")
+
+
+def _hands_on(via: str) -> bool:
+    name = via.partition(" ")[0]
+    return name in _HANDS_ON or name in SHELLS or "/" in name
+
+
+def _sets_first(text: str, name: str) -> bool:
+    """Whether the first that a text says of a variable is ``NAME=VALUE``, on a line that surely runs."""
+    plain = _REMARK.sub("", text)
+    first = re.search(rf"(?<!\w){name}(?!\w)", plain)
+    line = (
+        re.match(rf"(?:export |readonly )?{name}=(?P<value>.*)", plain[plain.rfind("\n", 0, first.start()) + 1 :])
+        if first
+        else None
+    )
+    if first is None or line is None or name in _WORDS.findall(line["value"]):
+        return False
+    return _COMPOUND.search(plain[: first.start()]) is None and not re.search(r"\$\(|`|\s\S", line["value"].strip())
 
 
 def begin_text(scope: Scope, text: str, via: str, *, file: bool) -> None:
@@ -262,10 +309,18 @@ def is_plain(node: Node) -> bool:
         return not node.redirects and is_plain(node.body)
     if isinstance(node, List):
         return all(separator != "&" and is_plain(item) for item, separator in node.items)
+    if isinstance(node, Arithmetic):
+        return not (node.redirects or _COUNTS.search(node.source) or _CHANGES.search(node.source))
     return isinstance(node, Test) and not (node.redirects or _CHANGES.search(_source(node)))
 
 
+_COUNTS = re.compile(r"(?<![=!<>])=(?!=)|\+\+|--|[\[\]]|<<=|>>=")
+"""In an expression: an assignment, or an item of an array."""
+
+
 def _source(node: Node) -> str:
+    if isinstance(node, Arithmetic):
+        return " ".join(f"${name}" for name in _names_of(node.source))
     if isinstance(node, Test):
         return " ".join(word.source for word in node.words)
     return node.source if isinstance(node, Simple) else ""

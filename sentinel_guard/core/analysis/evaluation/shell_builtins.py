@@ -273,6 +273,14 @@ def exit_(walk: Walker, fields: Fields, place: WalkContext) -> str:
     return ""
 
 
+def return_(_walk: Walker, fields: Fields, place: WalkContext) -> str:
+    scope = place.scope
+    ends = bool(place.calls) and scope.ended is not None and len(fields) < 3 and not place.maybe
+    if ends and not any(map(scope.is_on, ("extdebug", INTERACTIVE, disabled("return")))):
+        scope.returned = True
+    return ""
+
+
 def _guards_name(walk: Walker, name: str, place: WalkContext) -> None:
     if name in ("sentinel-guard", "sentinel_guard"):
         own = Command("alias", ("alias", name), via=place.via)
@@ -341,8 +349,8 @@ BUILTINS: dict[str, Callable[[Walker, Fields, WalkContext], str]] = {
     "cd": cd, "chdir": cd, "pushd": pushd, "popd": popd, "read": read, "mapfile": mapfile, "readarray": mapfile,
     "unset": unset, "set": set_, "shopt": shopt, "shift": shift, "eval": eval_, "source": source, ".": source,
     "trap": trap, "alias": alias, "hash": hash_, "printf": printf, "let": let, "getopts": getopts,
-    "enable": enable, "wait": wait, "exit": exit_, "fc": fc, "bind": bind,
+    "enable": enable, "wait": wait, "exit": exit_, "return": return_, "fc": fc, "bind": bind,
     **dict.fromkeys(("jobs", "times", "umask", "ulimit", "fg", "dirs", "complete", "compgen"), unknown_output),
-    **dict.fromkeys((":", "true", "false", "test", "[", "return", "break", "continue", "bg",
+    **dict.fromkeys((":", "true", "false", "test", "[", "break", "continue", "bg",
                      "disown", "unalias"), no_output),
 }  # fmt: skip

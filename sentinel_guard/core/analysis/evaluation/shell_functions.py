@@ -43,7 +43,7 @@ def call(walk: Walker, name: str, fields: Sequence[Field], place: WalkContext) -
     walk.running[name] = body
     output = walk.node(body, place._replace(calls=(*place.calls, name), forks=False, maybe=False))
     restore(scope)
-    scope.positional, scope.locals = saved, outer
+    scope.positional, scope.locals, scope.returned = saved, outer, False
     if name in PROGRAMS and not place.calls and _hands_on(walk, fields, mark):
         plain = place.inside()
         del plain.scope.functions[name]

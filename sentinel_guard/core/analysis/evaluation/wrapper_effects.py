@@ -155,13 +155,28 @@ def _beside(name: str, peeled: Peeled) -> Iterable[str]:
     return [match[1] for match in found if match and match[1].lower() != "none"]
 
 
+def _with_environment(peeled: Peeled, place: WalkContext) -> WalkContext:
+    """``env``: what it is told to set is there, and what it is told to take away may be."""
+    flags, reaching = peeled.parsed.flags.keys(), place.scope.reaching
+    if not (peeled.assignments or flags or peeled.cwd):
+        return place
+    inner = place.inside()
+    dropped = frozenset(item.text for item in peeled.parsed.values("-u", "--unset"))
+    empty = {"-i", "--ignore-environment", "-S", "--split-string"} & flags or "-" in dict(peeled.assignments)
+    inner.scope.exported = frozenset() if empty else reaching - dropped
+    inner.scope.exported |= {key for key, _ in peeled.assignments}
+    return inner
+
+
 def _entered(walk: Walker, name: str, row: Wrapper, peeled: Peeled, place: WalkContext) -> WalkContext:
     elsewhere = leads_elsewhere(row, peeled.parsed)
     place = place._replace(via=(*place.via, name), elsewhere=place.elsewhere or elsewhere)
     if row.elsewhere and not elsewhere:
         place = place.inside()  # it begins in the home or at the top
         place.scope.cwd = "/" if name == "chroot" else place.scope.home or None
-    if peeled.cwd is not None or peeled.assignments:
+    if name in ("env", "cross-env"):
+        place = _with_environment(peeled, place)
+    elif peeled.cwd is not None or peeled.assignments:
         place = place.inside()
     if peeled.cwd is not None:
         place.scope.cwd = paths.locate(peeled.cwd.text, place.cwd, walk.world) if peeled.cwd.known else None

@@ -123,10 +123,9 @@ class Scope:
     outputs: dict[int, tuple[Script, str]] = field(default_factory=dict)
     """What the walk found a substitution to print, by the identity of its script. Shared by copies."""
     reading: tuple[str, int] = ("", 0)
-    """The input that ``read`` took a line from, and how far it has come in it."""
+    """The input that ``read`` took a line from, and how far it has come."""
     budget: Budget = field(default_factory=Budget)
     """Of the whole analysis."""
-
     choices: dict[str, Values] = field(default_factory=dict)
     """What an unknown variable may hold, where branches joined."""
     written: dict[str, str] = field(default_factory=dict)
@@ -142,14 +141,15 @@ class Scope:
     last: tuple[str, ...] | None = None
     """What ``$_`` is: the last word of the command before; None where it is not known."""
     asked: set[str] = field(default_factory=set)
-    """Variables whose value was asked for (``loop_iterations``). Shared by copies."""
+    """Variables whose value was asked for. Shared by copies."""
     given: frozenset[str] = frozenset()
     """Variables that are assigned in front of the command that runs just now. Not held by copies."""
     exported: frozenset[str] = frozenset()
-    """Variables of the text that all it starts surely has."""
+    """What all that the text starts surely has, too."""
     ended: bool | None = None
-    """Whether an ``exit`` has surely ended this shell. None where none does: a terminal's goes on where jobs stand
-    still, and what a text starts with may be one's line."""
+    """Whether an ``exit`` has surely ended this shell. None where none does: a terminal's goes on where jobs stand."""
+    returned: bool = False
+    """Whether a ``return`` has surely ended the function that runs just now."""
 
     def copy(self) -> Scope:
         """For a subshell: what happens in it is not seen outside."""
@@ -178,6 +178,7 @@ class Scope:
             self.asked,
             exported=self.exported,
             ended=self.ended,
+            returned=self.returned,
         )
 
     def named(self, name: str) -> str:
@@ -252,7 +253,7 @@ class Scope:
 
     @property
     def reaching(self) -> frozenset[str]:
-        """The variables of the text that the command which runs just now has in its environment."""
+        """The variables of the text that the command which runs just now has."""
         return self.given | self.exported if self.given else self.exported
 
     def inherits(self, name: str) -> bool:
@@ -277,8 +278,7 @@ class Scope:
     def possible(self, name: str) -> Values | None:
         """What a variable may hold; None where that is not known."""
         self.asked.add(name)
-        items = self.variables.get(name, UNASSIGNED)
-        if items is None:
+        if (items := self.variables.get(name, UNASSIGNED)) is None:
             return self.choices.get(name)
         return frozenset((items,)) if len(items) < 2 and not isinstance(items, Keyed) else None
 

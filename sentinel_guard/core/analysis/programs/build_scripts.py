@@ -6,111 +6,19 @@ import fnmatch
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
-from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs import make_conditionals
-from sentinel_guard.core.analysis.programs.files import edited_file_content, generators, package_scripts
+from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
+from sentinel_guard.core.analysis.programs.files import edited_file_content, generators, makefiles, package_scripts
 from sentinel_guard.core.analysis.programs.files.fetched_files import piped_downloads
 from sentinel_guard.core.analysis.programs.package_publishing import registry
 from sentinel_guard.core.model import Effect
 
 Effects = Iterable[Effect]
 
-_MAKE_RULE = re.compile(r"([^\s:=#][^:=#]*?)\s*::?(?!=)\s*([^=;]*?)\s*(?:;(.*))?$")
-_MAKE_SET = re.compile(r"(?:export\s+|override\s+)?([A-Za-z_][\w.]*)\s*(\+|\?|:{1,3}|!)?=\s*(.*)$")
-_MAKE_USE = re.compile(r"\$(?:\$|\((\w[\w.]*)\)|\{(\w[\w.]*)\}|(\w|@|<|\^))")
 _INSTALLS = ("install", "i", "ci", "add", "in", "isntall")
-_UNMODELLED = frozenset(
-    (
-        *("MAKEFILE_LIST", "MAKECMDGOALS", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEFILES", "MAKE_VERSION"),
-        *("MAKE_HOST", "MAKE_TERMOUT", "MAKE_COMMAND", "SUFFIXES", ".VARIABLES", ".FEATURES"),
-    )
-)
-"""Variables that make sets itself: nobody knows here what they hold, but they are not empty."""
-_SAID_BY_MAKE = "$( make-variable)"
-"""What stands for one of them: the output of a program that nobody knows."""
-TARGETS = 40
-"""Prerequisites that are followed."""
-
-
-@dataclass(slots=True)
-class Makefile:
-    """Targets with their prerequisites and recipes; variables as texts."""
-
-    recipes: dict[str, list[str]] = field(default_factory=dict)
-    needs: dict[str, list[str]] = field(default_factory=dict)
-    variables: dict[str, str] = field(default_factory=dict)
-    first: str = ""
-
-
-def makefile(text: str, cwd: str, given: Mapping[str, str], inherited: make_conditionals.Value) -> Makefile:
-    """The rules of a Makefile; functions are not evaluated, and where a condition cannot be told both branches count.
-
-    ``given``: variables of the command line, which only ``override`` changes. ``inherited``: the value of a name
-    in the environment, empty for none; None where it is not known.
-    """
-    made = Makefile(variables={"SHELL": "/bin/sh", "CURDIR": cwd} | dict(given))
-    current: list[str] = []
-    for line in make_conditionals.taken(text.replace("\\\n", " ").splitlines(), given, inherited):
-        if line.startswith("\t"):
-            for name in current:
-                made.recipes[name].append(line[1:])
-        elif match := _MAKE_SET.match(line.lstrip(" ")):
-            name, how, value = match.groups()
-            if name in given and not line.lstrip().startswith("override"):
-                continue
-            old = made.variables.get(name, "")
-            made.variables[name] = f"{old} {value}".strip() if how == "+" else (old or value if how == "?" else value)
-        elif match := _MAKE_RULE.match(line):
-            current = match[1].split()
-            add_rule(made, current, match[2].split(), match[3])
-    return made
-
-
-def add_rule(made: Makefile, names: list[str], needs: list[str], recipe: str | None) -> None:
-    for name in names:
-        made.needs.setdefault(name, []).extend(n for n in needs if n != "|")
-        made.recipes.setdefault(name, []).extend([recipe] if recipe else [])
-        if not made.first and not name.startswith("."):
-            made.first = name
-
-
-def recipe(made: Makefile, target: str, *, forced: bool = False) -> Iterator[str]:
-    """The shell lines of a target and of what it needs, in their order; ``forced``: those that ``make -n`` runs."""
-    seen: set[str] = set()
-
-    def lines(name: str) -> Iterator[str]:
-        if name in seen or len(seen) > TARGETS:
-            return
-        seen.add(name)
-        for need in made.needs.get(name, ()):
-            yield from lines(need)
-        for line in made.recipes.get(name, ()):
-            if forced and "+" not in line[: len(line) - len(line.lstrip("@-+ "))]:
-                continue
-            yield _expand(made, line.lstrip("@-+ "), name)
-
-    return lines(target)
-
-
-def _expand(made: Makefile, text: str, target: str, depth: int = 0) -> str:
-    def value(match: re.Match[str]) -> str:
-        name = match[1] or match[2] or match[3]
-        if match[0] == "$$":
-            return "$"
-        if name == "@":
-            return target
-        if name not in made.variables:
-            own = _SAID_BY_MAKE if name in _UNMODELLED else f"${{{name}}}" if name.isidentifier() else match[0]
-            return {"MAKE": "make", "RM": "rm -f"}.get(name, own)
-        return _expand(made, made.variables[name], target, depth + 1) if depth < 10 else ""
-
-    return _MAKE_USE.sub(value, _as_substitutions(text)[0] if "shell" in text else text)
-
-
 _INCLUDE = re.compile(r"(?m)^ *[-s]?include[ \t]+(.*)$")
 
 
@@ -125,35 +33,16 @@ def _included(call: Call, names: Sequence[str]) -> str:
     return "\n".join(texts)
 
 
-_SHELL_CALL = re.compile(r"\$([({])shell\s+")
-
-
-def _as_substitutions(text: str) -> tuple[str, list[str]]:
-    """``$(shell COMMAND)`` as the shell writes it, and the commands; the blank tells it from a variable of make."""
-    made, found, at = "", list[str](), 0
-    while match := _SHELL_CALL.search(text, at):
-        end, level, opening = match.end(), 1, match[1]
-        closing = ")" if opening == "(" else "}"
-        while end < len(text) and level:
-            level += {opening: 1, closing: -1}.get(text[end], 0)
-            end += 1
-        inner, more = _as_substitutions(text[match.end() : end - 1])
-        found += [*more, inner]
-        made += f"{text[at : match.start()]}$( {inner})"
-        at = end
-    return made + text[at:], found
-
-
-def _read_by_make(made: Makefile, text: str) -> Iterator[str]:
+def _read_by_make(made: makefiles.Makefile, text: str) -> Iterator[str]:
     """What runs while make reads the file: ``$(shell …)`` outside of recipes, ``NAME != COMMAND``."""
     if "$(shell" not in text and "${shell" not in text and "!=" not in text:
         return
     for line in text.replace("\\\n", " ").splitlines():
         if not line.startswith("\t"):
-            _, commands = _as_substitutions(line)
-            match = _MAKE_SET.match(line)
+            _, commands = makefiles.as_substitutions(line)
+            match = makefiles.MAKE_SET.match(line)
             commands += [match[3]] if match and match[2] == "!" else []
-            yield from (_expand(made, command, "") for command in commands)
+            yield from (makefiles.expand(made, command, "") for command in commands)
 
 
 def _makefile_text(call: Call, given: Field | None, cwd: str) -> str | None:
@@ -163,8 +52,29 @@ def _makefile_text(call: Call, given: Field | None, cwd: str) -> str | None:
 
 def _inherited(call: Call, name: str) -> str | None:
     """What an environment variable holds, empty for nothing; None where it is not known."""
+    if name in call.scope.variables and name not in call.scope.reaching:
+        return None
     value = call.scope.lookup(name)
     return None if not value.known else " ".join(value.items or ("",))
+
+
+_MAKE_NAMES = re.compile(r"(?m)^ *(?:export +|override +)*([A-Za-z_]\w*)\s*(\?|\+|:{1,3}|!)?=")
+
+
+def _recipe_scope(call: Call, text: str, given: Mapping[str, str], *, certain: bool) -> Scope:
+    """The variables that recipes have: those of make's own environment, and those of its command line.
+
+    One that the makefile sets itself may have another value (https://www.gnu.org/software/make/manual/make.html).
+    """
+    scope, reaching = call.scope.copy(), call.scope.reaching
+    own = {name for name, how in _MAKE_NAMES.findall(text) if how != "?" or name not in reaching}
+    plain = certain and "unexport" not in text and "override" not in text
+    scope.exported = reaching - own if plain else frozenset()
+    for name, value in given.items() if plain else ():
+        if name.isidentifier() and "$" not in value:
+            scope.hold(name, (value,))
+            scope.exported |= {name}
+    return scope
 
 
 def make(call: Call) -> Effects:
@@ -192,14 +102,15 @@ def make(call: Call) -> Effects:
     given_here = {name: value for item in call.operands for name, eq, value in [item.text.partition("=")] if eq}
     certain = not _INCLUDE.search(text or "") and len(call.parsed.values("-f", "--file", "--makefile")) < 2
     certain = certain and not call.has("-e", "--environment-overrides", "-I", "--include-dir")
-    made = makefile(whole, cwd, given_here, lambda name: _inherited(call, name) if certain else None)
+    made = makefiles.parse(whole, cwd, given_here, lambda name: _inherited(call, name) if certain else None)
     if "SHELL" in (item.text.partition("=")[0] for item in call.operands):
         yield from call.runner.script(made.variables["SHELL"], call, "make")
+    call = replace(call, scope=_recipe_scope(call, whole, given_here, certain=certain))
     targets = [item.text for item in call.operands if "=" not in item.text] or [made.first]
     for line in _read_by_make(made, whole):
         yield from call.runner.script(line, call, "make", cwd=cwd, file=not typed)
     for target in targets:
-        for line in recipe(made, target, forced=dry):
+        for line in makefiles.recipe(made, target, forced=dry):
             yield from piped_downloads(call, line)
             yield from call.runner.script(line, call, f"make {target}", cwd=cwd, file=not typed)
 
@@ -356,6 +267,7 @@ def _quoted(item: Field) -> str:
 _JUST_RULE = re.compile(r"@?([A-Za-z_][\w-]*)((?:\s+[^:=]+?)?)\s*:(?!=)\s*(.*)$")
 _JUST_VALUE = re.compile(r"\{\{.*?\}\}")
 """What just fills in: nobody knows here what it is."""
+_JUST_SETS = re.compile(r"(?m)^(?:export\s+)?(\w+)(?=\s*:=)|(?<=\$)(\w+)(?=[^\n]*:\s*$)")
 _JUST_LOOKS = ("-n", "--dry-run", "-s", "--show", "-l", "--list", "--summary", "--dump", "--evaluate",
                "--variables", "--groups", "--fmt", "-h", "--help", "-V", "--version")  # fmt: skip
 """Options with which no recipe runs (https://just.systems/man/en/)."""
@@ -375,15 +287,19 @@ def just(call: Call) -> Effects:
         return
     if UNKNOWN in text:
         yield call.opaque("a justfile that is not known whole", "code")
-    made = Makefile()
+    made = makefiles.Makefile()
     current: list[str] = []
     for line in text.splitlines():
         if line[:1] in (" ", "\t") and current:
             made.recipes[current[0]].append(_JUST_VALUE.sub('"$just_value"', line.strip().lstrip("@-")))
         elif match := _JUST_RULE.match(line):
             current = [match[1]]
-            add_rule(made, current, match[3].replace("&&", " ").split(), None)
-    for line in recipe(made, call.operands[0].text if call.operands else made.first):
+            makefiles.add_rule(made, current, match[3].replace("&&", " ").split(), None)
+    scope = call.scope.copy()
+    own = {name for names in _JUST_SETS.findall(text) for name in names}
+    scope.exported = frozenset() if "dotenv-override" in text else call.scope.reaching - own
+    call = replace(call, scope=scope)
+    for line in makefiles.recipe(made, call.operands[0].text if call.operands else made.first):
         yield from piped_downloads(call, line)
         yield from call.runner.script(line, call, "just", file=found not in call.world.made())
 

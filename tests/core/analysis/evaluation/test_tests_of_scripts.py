@@ -30,6 +30,15 @@ LEFT_OUT = [
     ('while [ $# -gt 0 ]; do case "$1" in a) D=3 ;; *) p ;; esac; shift; done; [ "$D" = 3 ] || p', "its arguments"),
     ('while [[ -n "${1:-}" ]]; do [ "$1" = a ] || p; shift; done', "in another form"),
     ('X=2; [ "$X" = 2 ] && X=3; [ "$X" = 3 ] || p', "what a branch sets"),
+    ('f() { if [ "$D" = 1 ]; then return 0; fi; p; }\nf', "behind a return"),
+    ('f() { [ "$D" = 1 ] && return; p; }; f; q', "of a list"),
+    ('f() { case "$D" in 1) q; return ;; esac; p; }; f', "of an arm"),
+    ("f() { { [[ $D == 1 ]] && return 3; }; p; }; f || q", "of a group"),
+    ('f() { [ "$1" = x ] && return; p; }; g() { f x; q; return; p; }; g', "of a function in another"),
+    ("((D)) || p", "a number"),
+    ("if ((D == 1)); then q; else p; fi", "an expression"),
+    ("N=0; ((N)) && p; ((D > 0 && D < 2)) || p", "several"),
+    ("if (( ! D )); then p; fi", "what is none"),
 ]
 SEEN = [
     ('if [ "$D" = 1 ]; then p; else q; fi', CALL, "the branch that is taken"),
@@ -67,6 +76,27 @@ SEEN = [
     ('[ "$D" = 1 ] && c || p', CALL, "what may fail behind it"),
     ('trap \'[ "$D" = 1 ] || p\' EXIT; D=2; c || exit; D=1', CALL, "a trap that may come before"),
     ('set -e; trap \'[ "$D" = 1 ] || p\' EXIT; D=2; c; D=1', CALL, "the same, where what fails ends it"),
+    ('f() { [ "$D" = 2 ] && return; p; }; f', CALL, "a return that does not come"),
+    ("f() { c && return; p; }; f", CALL, "one that may not"),
+    ("f() { (return); p; }; f", CALL, "of a subshell"),
+    ("f() { return | q; p; }; f", CALL, "of a pipe"),
+    ("f() { return & p; }; f", CALL, "in the background"),
+    ("f() { return; }; f; p", CALL, "it ends the function alone"),
+    ("f() { while c; do return; done; p; }; f", CALL, "a loop may have no round"),
+    ("f() { return > /none/x; p; }; f", CALL, "a redirection that fails: bash runs no return"),
+    ("f() { > /none/x return; p; }; f", CALL, "in front of it, too"),
+    ("f() { { return; } 2> /none/x; p; }; f", CALL, "a group"),
+    ("return() { :; }\nf() { return; p; }; f", CALL, "another return"),
+    ('f() { [ "$D" = 1 ] && return; p; }; D=2; f', CALL, "called with another value"),
+    ('f() { [ "$1" = 1 ] && return; p; }; f 1; f 2', CALL, "called again"),
+    ('f() { [ "$D" = 1 ] && return; p; }; trap f EXIT; D=2', CALL, "called at the end"),
+    ("((D++)) && p", CALL, "an expression that changes it"),
+    ("((D = 0)) || p", CALL, "the same"),
+    ("N=D; D=0; ((N)) || p", CALL, "a value that is an expression"),
+    ("((X)) || p", CALL, "a variable that nobody sets"),
+    ('[ "$V" = 1 ] || p\nV=2', "V=1; D=1 bash s.sh", "a variable that is not exported"),
+    ('c && V=1\n[ "$V" = 1 ] || p', "V=1; D=1 bash s.sh", "which the script may set"),
+    ('if c; then\nV=1\nfi\n[ "$V" = 1 ] || p', "V=1; D=1 bash s.sh", "in a branch"),
     ("", 'D=1; [ "$D" = 1 ] || p', "a line that is typed"),
     ("", "D=1 bash -c '[ \"$D\" = 1 ] || p'", "a text"),
 ]  # fmt: skip
@@ -115,10 +145,72 @@ GOES_ON = [
     ("exit", ". ./s.sh; p", "of a terminal, by a file"),
 ]  # fmt: skip
 
+TEST = '[ "$D" = 1 ] || p'
+FILES = {
+    "Makefile": "go:\n\t./s.sh\n",
+    "own.mk": "D := 2\ngo:\n\t./s.sh\n",
+    "else.mk": "D ?= 2\ngo:\n\tD=$(D) ./s.sh\n",
+    "line.mk": "go:\n\tD=1 ./s.sh\n",
+    "less.mk": "unexport D\ngo:\n\t./s.sh\n",
+    "justfile": "go:\n    ./s.sh\n",
+    "own.just": 'export D := "2"\ngo:\n    ./s.sh\n',
+    "package.json": '{"scripts": {"go": "bash s.sh", "dry": "D=1 bash s.sh", "cross": "cross-env D=1 bash s.sh"}}',
+    "all.sh": "#!/bin/bash\n./s.sh\n",
+    "all2.sh": "#!/bin/bash\nexport D=1\n./s.sh\n",
+}
+REACHED = [
+    ("D=1 make go", "make hands on its environment"),
+    ("make go D=1", "and its command line"),
+    ("export D=1; make go", "what is exported"),
+    ("make -f line.mk go", "a recipe's own"),
+    ("make -f else.mk go D=1", "a default that does not count"),
+    ("D=1 npm run go", "npm does"),
+    ("npm run dry", "a script's own"),
+    ("npm run cross", "by cross-env"),
+    ("D=1 just go", "just does"),
+    ("env D=1 bash s.sh", "env sets it"),
+    ("D=1 timeout 9 bash s.sh", "a limit of time"),
+    ("D=1 timeout 9 env X=2 nice bash s.sh", "several"),
+    ("export D=1 && bash s.sh", "an export"),
+    ("D=1 bash all.sh", "a script does"),
+    ("./all2.sh", "it exports it"),
+]
+TAKEN_AWAY = [
+    ("D=1; make go", "not exported"),
+    ("export D=1; export -n D; make go", "no longer"),
+    ("D=1 make -f own.mk go", "the makefile sets another"),
+    ("D=1 make -f less.mk go", "the makefile takes it away"),
+    ("make -f else.mk go", "a default that counts"),
+    ("D=1 just -f own.just go", "the justfile sets another"),
+    ("D=1 sudo bash s.sh", "sudo may take it away"),
+    ("D=1 env -u D bash s.sh", "env does"),
+    ("D=1 env -i bash s.sh", "all of them"),
+    ("D=1 ssh h bash s.sh", "another machine"),
+    ("D=1 docker run -v /repo:/repo -w /repo x bash s.sh", "a container"),
+    ("make go D=$X", "a value that nobody knows"),
+]
+
+
+@pytest.mark.parametrize(("call", "why"), REACHED)
+def test_a_variable_that_surely_reaches_a_script_decides(call, why):
+    assert not runs(f"#!/bin/bash\n{TEST}", call), why
+    assert runs("#!/bin/bash\np", call), why
+
+
+@pytest.mark.parametrize(("call", "why"), TAKEN_AWAY)
+def test_one_that_may_not_decides_nothing(call, why):
+    assert runs(f"#!/bin/bash\n{TEST}", call), why
+
+
+@pytest.mark.parametrize("script", ['V=$1\n[ "$D" = 1 ] || p', 'set -e\nV="${1:-x}"\n[ "$V" = a ] || p'])
+def test_what_a_script_sets_before_all_else_is_its_own(script):
+    assert not runs(script, "V=2; D=1 bash s.sh a")
+
 
 def runs(script: str, call: str) -> bool:
     """Whether the program ``p`` is among what may be started."""
-    world = FakeWorld({"/repo/.git/HEAD": "", "/repo/s.sh": script, "/repo/f": ""}, environ={"PATH": "/usr/bin:/bin"})
+    held = {"/repo/.git/HEAD": "", "/repo/s.sh": script, "/repo/f": ""} | {f"/repo/{k}": v for k, v in FILES.items()}
+    world = FakeWorld(held, environ={"PATH": "/usr/bin:/bin"})
     effects = analyse(Action("1", "s", Layer.SHELL, "shell", {"command": call}, "/repo", 0.0, root="/repo"), world)
     return any(e.kind is Kind.EXECUTE and e.command is not None and e.command.program == "p" for e in effects)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core.analysis.programs.make_conditionals import taken
+from sentinel_guard.core.analysis.programs.files.make_conditionals import taken
 from sentinel_guard.core.model import Kind
 from tests.support.analysis_effects import REPO, effects_of, repository
 
