@@ -49,11 +49,20 @@ static void open_target(struct tap *t)
     t->blocks = !t->socket && own < 0;
 }
 
+/* Field by field: what is held stays untouched, 64 pages that are zero and that most commands never need. */
+static void no_tap(struct tap *t, int stream)
+{
+    t->stream = stream;
+    t->child_end = t->from = t->to = -1;
+    t->began = -1;
+}
+
 static void begin_tap(struct tap *t, int stream)
 {
     struct stat seen;
     int ends[2];
-    *t = (struct tap){.stream = stream, .child_end = -1, .from = -1, .to = -1, .began = -1, .left = SIZE_MAX};
+    no_tap(t, stream);
+    t->left = SIZE_MAX;
     if (fstat(stream, &seen) < 0)
         return;
     if (S_ISREG(seen.st_mode))
@@ -73,7 +82,7 @@ void begin_taps(struct tap taps[TAPS])
     begin_tap(&taps[0], STDOUT_FILENO);
     if (taps[0].used && same_file(STDOUT_FILENO, STDERR_FILENO)) {
         taps[0].shared = true;
-        taps[1] = (struct tap){.stream = STDERR_FILENO, .child_end = -1, .from = -1, .to = -1, .began = -1};
+        no_tap(&taps[1], STDERR_FILENO);
         return;
     }
     begin_tap(&taps[1], STDERR_FILENO);

@@ -36,7 +36,7 @@ struct tap {
     char held[TAIL];
 };
 
-/* Makes the taps of streams 1 and 2: taps[0] and taps[1]. */
+/* Makes the taps of streams 1 and 2: taps[0] and taps[1], which are zero before. */
 void begin_taps(struct tap taps[TAPS]);
 
 /* In the child: puts the pipes in the streams' places. */
