@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from sentinel_guard.core.lazy_dataclass import dataclass
 from sentinel_guard.core.peer import Peer
 
 

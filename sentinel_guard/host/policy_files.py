@@ -13,12 +13,11 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sentinel_guard.core.lazy_dataclass import dataclass
 from sentinel_guard.core.policy.file_schema import Layer, parse
 from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.policy.policy import Policy, Rule

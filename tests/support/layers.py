@@ -12,7 +12,6 @@ FILES = sorted(p for p in PACKAGE.rglob("*.py") if p.name != "__init__.py")
 
 LAYERS = (
     "errors.py",
-    "core/lazy_dataclass.py",
     "core/peer.py",
     "core/frame_stack.py",
     "core/model.py",

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from sentinel_guard.core.lazy_dataclass import dataclass
 from sentinel_guard.core.model import Kind, Response
 from sentinel_guard.core.policy.policy import Rule, is_pattern
 from sentinel_guard.core.policy.project_file_size_limits import excess

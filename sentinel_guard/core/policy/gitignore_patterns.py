@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
-
-from sentinel_guard.core.lazy_dataclass import dataclass
 
 _FOLDER = "(?P<folder>/)"
 _END = rf"(?:{_FOLDER}|\Z)"

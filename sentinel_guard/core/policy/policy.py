@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 
-from sentinel_guard.core.lazy_dataclass import dataclass
 from sentinel_guard.core.model import Response
 from sentinel_guard.core.policy import gitignore_patterns
 

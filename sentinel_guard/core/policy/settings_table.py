@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import Enum
 
-from sentinel_guard.core.lazy_dataclass import dataclass
 from sentinel_guard.core.policy.policy import MENU_KEYS
 
 _DAY = 86_400

@@ -6,10 +6,8 @@ A value that was found stays in memory: what is shown is its mask, what is kept 
 from __future__ import annotations
 
 import enum
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
-
-from sentinel_guard.core.lazy_dataclass import dataclass
 
 
 class Grade(enum.IntEnum):

@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from sentinel_guard.core.lazy_dataclass import dataclass
 from sentinel_guard.core.policy.policy import last_matching_pattern
 from sentinel_guard.core.secrets.model import Grade, Hit, Piece, SecretFind
 from sentinel_guard.core.secrets.redacted_excerpt import ScannedText

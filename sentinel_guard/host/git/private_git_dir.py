@@ -12,9 +12,9 @@ import os
 import re
 import shutil
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
-from sentinel_guard.core.lazy_dataclass import dataclass
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.run_git import Git, Setting, lines, settings, settings_file
 from sentinel_guard.host.machine.started_call import together

@@ -15,9 +15,9 @@ import functools
 import os
 import subprocess
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from sentinel_guard.core.lazy_dataclass import dataclass
 from sentinel_guard.errors import HostError
 
 

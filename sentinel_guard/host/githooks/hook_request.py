@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sentinel_guard.core.lazy_dataclass import dataclass
 from sentinel_guard.core.model import Finding, Response
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.response_phrases import OPENING

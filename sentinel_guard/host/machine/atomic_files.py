@@ -12,9 +12,9 @@ import re
 import stat
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from sentinel_guard.core.lazy_dataclass import dataclass
 from sentinel_guard.errors import ConfigError, HostError
 
 PRIVATE = 0o600

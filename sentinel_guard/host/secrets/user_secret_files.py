@@ -19,12 +19,11 @@ import stat
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
 from sentinel_guard.core.analysis.secret_names import is_secret, may_hold_secret
-from sentinel_guard.core.lazy_dataclass import dataclass
 from sentinel_guard.core.policy.policy import Policy, last_matching_pattern
 from sentinel_guard.core.secrets.user_secrets.choose_secret_values import values_in, values_of, weak
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
