@@ -11,7 +11,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TextIO
 
@@ -92,7 +92,7 @@ class Checker:
             action, effects, session, policy, outcome, operation, restricted, guarded, world.home,
             look=world.peek, new=functools.partial(_is_new, root), supposed=True,
             tracked=functools.partial(repository.tracked, root),
-            known=functools.cache(lambda: self._known(root, policy, restricted)),
+            known=_asked_once(lambda: self._known(root, policy, restricted)),
             baseline=lambda: allowlist_file.reviewed(root) if root else NONE,
         )  # fmt: skip
         return judge(case, CHECKS)
@@ -124,6 +124,18 @@ class Checker:
             found = worktree_inventory.restricted(root, lambda path: bool(policy.restricts(path, root))) if root else ()
             self._roots[cwd] = self._roots[root] = root, tuple(f"{root}/{name}" for name in found)
         return self._roots[cwd]
+
+
+def _asked_once(known: Callable[[], UserSecrets]) -> Callable[[], UserSecrets]:
+    """``functools.cache`` without what it takes to make one, which each verdict would pay and few would use."""
+    told: list[UserSecrets] = []
+
+    def secrets() -> UserSecrets:
+        if not told:
+            told.append(known())
+        return told[0]
+
+    return secrets
 
 
 def _is_new(root: str, path: str) -> bool:

@@ -125,6 +125,12 @@ class Effect:
     folder: Final[str] = field(default="", repr=False, compare=False)
     """Where the command works, absolute; empty where that is not known. For what a person is shown alone."""
 
+    def with_how(self, how: frozenset[str]) -> Effect:
+        """``replace``, in a sixth of the time."""
+        return Effect(
+            self.kind, self.target, self.sure, how, self.command, self.data, self.written, self.file, self.folder
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Action:

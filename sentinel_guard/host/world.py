@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-import fnmatch
-import itertools
 import math
 import os
-import re
 import stat
 import sys
 import time
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
 from pathlib import Path
 
 from sentinel_guard.core.analysis.secret_names import KINDS, may_hold_secret
 from sentinel_guard.core.analysis.world import MAX_READ, Peek
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.policy.target_placeholders import TargetContext, matches_target, meant_by_name
+from sentinel_guard.host import glob_search
 from sentinel_guard.host.machine.find_program import find_program
 from sentinel_guard.host.machine.real_path import real_path
-
-MAX_MATCHES = 1000
-"""Paths that a glob gives; of more only those that matter by their own name."""
-MAX_ENTRIES, ENTRIES_IN_ALL = 10_000, 20_000
-"""Steps of one glob, an entry of a directory or a part of the pattern each, so that ``/**/x`` ends; and of all globs of
-a text, each of which may take half of what is left.
-"""
-MAX_PART = 1024
-"""Characters of one part of a pattern; no name is longer (NAME_MAX), so more is a riddle and matches every name."""
-MAX_DEPTH = 100
-"""Folders below each other that a glob enters, and parts of its pattern."""
-SECONDS = 1.0
-"""For all globs of a text together, where folders answer slowly."""
-CLOCKED = 16
-"""Steps after which the clock is read once."""
-AT_LEAST = 200
-"""Steps of one glob where either is spent: of a folder's own names some are always looked at."""
 
 BEGINNING = 4096
 """Bytes that are read of a file before the rest, since most programs and pictures show there that they are no text."""
@@ -94,8 +74,8 @@ class HostWorld:
     ) -> None:
         self.cut = False
         self._policy = policy or Policy()
-        self._left, self._seconds = ENTRIES_IN_ALL, SECONDS
-        self._listed: _Listed = {}
+        self._left, self._seconds = glob_search.ENTRIES_IN_ALL, glob_search.SECONDS
+        self._seen = glob_search.SeenFolders({}, {})
         self.shims = shims
         self.environ: Mapping[str, str] = dict(environ)
         memory = memory or FolderMemory()
@@ -156,14 +136,15 @@ class HostWorld:
         self.cut = False
         if "\0" in pattern:
             return ()
-        parts = _parts(pattern)
-        self.cut = len(parts) > MAX_DEPTH
+        parts = glob_search.parts_of(pattern)
+        self.cut = len(parts) > glob_search.MAX_DEPTH
         if self.cut:
             return ()
         began = time.monotonic()
-        steps = max(AT_LEAST, min(MAX_ENTRIES, self._left // 2))
+        steps = max(glob_search.AT_LEAST, min(glob_search.MAX_ENTRIES, self._left // 2))
         until = began + max(self._seconds, 0.0)
-        search = _Search(self.matters, self._listed, only_folders=pattern.endswith("/"), steps=steps, until=until)
+        only_folders = pattern.endswith("/")
+        search = glob_search.GlobSearch(self.matters, self._seen, only_folders=only_folders, steps=steps, until=until)
         found = search.run("/" if pattern.startswith("/") else "", parts)
         self.cut = search.cut
         self._left -= search.steps
@@ -242,8 +223,8 @@ def _with_several_names(path: str) -> os.stat_result | None:
 
 
 def _linked(files: Collection[tuple[int, int]], top: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    """The names below a folder of files (device, inode), as far as MAX_ENTRIES goes."""
-    left, todo = MAX_ENTRIES, [top]
+    """The names below a folder of files (device, inode), as far as glob_search.MAX_ENTRIES goes."""
+    left, todo = glob_search.MAX_ENTRIES, [top]
     inodes = {inode for _, inode in files}
     while todo:
         try:
@@ -254,7 +235,7 @@ def _linked(files: Collection[tuple[int, int]], top: str) -> Iterator[tuple[str,
                         return
                     if entry.inode() in inodes and (file := _file(entry.path)) in files:
                         yield entry.path, file
-                    elif entry.name not in _UNSEEN and _is_folder(entry, follow=False):
+                    elif entry.name not in _UNSEEN and glob_search.is_folder(entry, follow=False):
                         todo.append(entry.path)
         except OSError:
             continue
@@ -267,131 +248,3 @@ def _file(path: str) -> tuple[int, int]:
     except OSError:
         return -1, -1
     return seen.st_dev, seen.st_ino
-
-
-_Listed = dict[str, tuple[list[os.DirEntry[str]], list[str]]]
-"""Folder -> what is in it, and the names of its folders (links and ``.git`` apart): one look for all globs."""
-
-
-class _Search:
-    """One glob, with its budget."""
-
-    def __init__(
-        self, matters: Callable[[str], bool], listed: _Listed, *, only_folders: bool, steps: int, until: float
-    ) -> None:
-        self._matters = matters
-        self._listed = listed
-        self._only_folders = only_folders
-        self._most = steps
-        self._until = until
-        self._found: set[str] = set()
-        self._depth = 0
-        self.steps = 0
-        self.cut = False
-        """True once something was not looked at."""
-
-    def run(self, top: str, parts: list[str]) -> set[str]:
-        self._match(top, parts)
-        return self._found
-
-    def _match(self, folder: str, parts: list[str]) -> None:
-        if self._over():
-            return
-        if not parts:
-            given = len(self._found) < MAX_MATCHES or self._matters(folder)
-            if folder and given and not (self._only_folders and not Path(folder).is_dir()):
-                self._found.add(folder)
-            return
-        first, rest = parts[0], parts[1:]
-        if first == "**":
-            self._match_deep(folder, rest)
-        elif not _is_pattern(first.rpartition("/")[2]):
-            path = _below(folder, first)
-            if os.path.lexists(path):
-                self._match(path, rest)
-        else:
-            self._match_among(folder, self._entries(folder), first, rest)
-
-    def _match_among(self, folder: str, entries: Iterable[os.DirEntry[str]], first: str, rest: list[str]) -> None:
-        wanted = _matcher(first)
-        for entry in entries:
-            if wanted(entry.name) and (not rest or _is_folder(entry)):
-                self._match(_below(folder, entry.name), rest)
-
-    def _match_deep(self, folder: str, rest: list[str]) -> None:
-        entries, folders = self._listing(folder)
-        if rest and rest[0] != "**" and _is_pattern(rest[0].rpartition("/")[2]):
-            self._match_among(folder, entries, rest[0], rest[1:])
-        else:
-            self._match(folder, rest)
-        if self._depth >= MAX_DEPTH:
-            self.cut = True
-            return
-        self._depth += 1
-        for name in folders:
-            self._match_deep(_below(folder, name), rest)
-        self._depth -= 1
-
-    def _listing(self, folder: str) -> tuple[list[os.DirEntry[str]], list[str]]:
-        """All in a folder; each counts a step, each time."""
-        if (known := self._listed.get(folder)) is not None:
-            self.steps += len(known[0])
-            return ([], []) if self._over() else known
-        entries = [*self._entries(folder)]
-        found = entries, [entry.name for entry in entries if entry.name != ".git" and _is_folder(entry, follow=False)]
-        if not self.cut:
-            self._listed[folder] = found
-        return found
-
-    def _entries(self, folder: str) -> Iterator[os.DirEntry[str]]:
-        try:
-            with os.scandir(folder or ".") as entries:
-                for entry in entries:
-                    if self._over():
-                        return
-                    yield entry
-        except OSError:
-            return
-
-    def _over(self) -> bool:
-        """Counts a step."""
-        self.steps += 1
-        if self.steps >= self._most or (self.steps > AT_LEAST and not self.steps % CLOCKED and self._is_late()):
-            self.cut = True
-        return self.cut
-
-    def _is_late(self) -> bool:
-        return time.monotonic() > self._until
-
-
-def _is_folder(entry: os.DirEntry[str], *, follow: bool = True) -> bool:
-    try:
-        return entry.is_dir(follow_symlinks=follow)
-    except OSError:
-        return False
-
-
-def _parts(pattern: str) -> list[str]:
-    """The parts of a pattern, names without wildcards joined into one."""
-    groups = itertools.groupby((p for p in pattern.split("/") if p not in ("", ".")), _is_pattern)
-    return [part for magic, run in groups for part in (run if magic else ["/".join(run)])]
-
-
-def _is_pattern(part: str) -> bool:
-    return "*" in part or "?" in part or part.rfind("]") > part.find("[") >= 0
-
-
-@lru_cache(maxsize=256)
-def _matcher(pattern: str) -> Callable[[str], bool]:
-    if len(pattern) > MAX_PART:
-        return lambda _: True
-    # A bracket that nothing closes is itself; fnmatch would look for its end at each one.
-    last = pattern.rfind("]") + 1
-    closed = pattern[:last].replace("[^", "[!") + pattern[last:].replace("[", "[[]")
-    wanted = re.compile(fnmatch.translate(closed)).match
-    hidden = pattern.startswith(".")
-    return lambda name: (hidden or not name.startswith(".")) and wanted(name) is not None
-
-
-def _below(folder: str, name: str) -> str:
-    return folder + name if folder in ("", "/") else f"{folder}/{name}"

@@ -13,6 +13,7 @@ from sentinel_guard.core.analysis import secret_names
 from sentinel_guard.core.analysis.world import MAX_READ, Peek
 from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.policy.policy import Paths, Policy
+from sentinel_guard.host import glob_search
 from sentinel_guard.host import world as host
 from sentinel_guard.host.policy_files import builtin
 from sentinel_guard.host.world import HostWorld
@@ -211,7 +212,7 @@ def counted_looks(monkeypatch) -> list[str]:
 
 @pytest.mark.parametrize(("limit", "value"), [("SECONDS", 0.0), ("ENTRIES_IN_ALL", 600)], ids=["time", "entries"])
 def test_globs_together_are_bounded(tmp_path, monkeypatch, limit, value):
-    monkeypatch.setattr(host, limit, value)
+    monkeypatch.setattr(glob_search, limit, value)
     for n in range(250):
         (tmp_path / f"d{n}").mkdir()
     world = HostWorld({"HOME": str(tmp_path)})
@@ -221,11 +222,11 @@ def test_globs_together_are_bounded(tmp_path, monkeypatch, limit, value):
         assert world.glob(f"{tmp_path}/d1*"), "a folder's own names are always looked at"
         world.glob(f"{tmp_path}/*/nothing*")
         assert world.cut
-    assert len(looks) < 10 * host.AT_LEAST
+    assert len(looks) < 10 * glob_search.AT_LEAST
 
 
 def test_of_too_many_files_those_that_matter_are_among_the_found(tmp_path, monkeypatch):
-    monkeypatch.setattr(host, "MAX_MATCHES", 3)
+    monkeypatch.setattr(glob_search, "MAX_MATCHES", 3)
     for name in (*(f"f{n}" for n in range(20)), "id_rsa", "a.pem", "live.cfg", "shop.sqlite3"):
         (tmp_path / name).touch()
     policy = replace(merge(builtin()), paths=Paths(restricted=("live.cfg",)))
@@ -279,7 +280,7 @@ def test_which_passes_the_shims_by(real, tmp_path):
 
 
 def test_a_glob_leaves_as_much_for_the_next_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(host, "ENTRIES_IN_ALL", 2000)
+    monkeypatch.setattr(glob_search, "ENTRIES_IN_ALL", 2000)
     for n in range(1500):
         (tmp_path / f"d{n % 150}" / f"e{n}").mkdir(parents=True)
     world = HostWorld({"HOME": str(tmp_path)})
@@ -291,7 +292,7 @@ def test_a_glob_leaves_as_much_for_the_next_one(tmp_path, monkeypatch):
 
 def test_a_glob_ends(tmp_path, monkeypatch):
     for limit, value in (("MAX_ENTRIES", 20), ("AT_LEAST", 20), ("MAX_MATCHES", 5)):
-        monkeypatch.setattr(host, limit, value)
+        monkeypatch.setattr(glob_search, limit, value)
     for n in range(50):
         (tmp_path / f"f{n}").touch()
     world = HostWorld({"HOME": str(tmp_path)})

@@ -42,7 +42,7 @@ from sentinel_guard.core.policy.policy import Rule
 from sentinel_guard.core.policy.settings_table import SETTINGS, Setting, Tighter
 from sentinel_guard.core.session.session import NEXT, Event, State
 from sentinel_guard.core.verify_policy import Prover
-from sentinel_guard.host import world as host_world
+from sentinel_guard.host import glob_search
 from sentinel_guard.host.policy_files import builtin
 from sentinel_guard.humans.styled_text import Printer
 from tests.support.agents.tested_agents import agents_hooks, agents_overhead, agents_overhead_parts, agents_tested
@@ -174,9 +174,9 @@ LIMITS = (
     ("steps of a text that is typed: some 1,500 commands of three words", step_budget.MAX_STEPS),
     ("steps of the scripts that it starts; each may take half of what is left", step_budget.SCRIPT_STEPS),
     ("different globs of a text", file_overlay.MAX_GLOBS),
-    ("files and folders that one of them looks at", host_world.MAX_ENTRIES),
-    ("files and folders that all of them look at; each may take half of what is left", host_world.ENTRIES_IN_ALL),
-    ("paths that a glob gives, apart from secrets, restricted files and what a rule names", host_world.MAX_MATCHES),
+    ("files and folders that one of them looks at", glob_search.MAX_ENTRIES),
+    ("files and folders that all of them look at; each may take half of what is left", glob_search.ENTRIES_IN_ALL),
+    ("paths that a glob gives, apart from secrets, restricted files and what a rule names", glob_search.MAX_MATCHES),
     ("paths of a glob that are judged one by one, those apart", step_budget.MATCHES),
     ("paths of all globs of a text that are judged one by one, those apart", step_budget.MATCHES_IN_ALL),
 )

@@ -83,8 +83,8 @@ def as_seen(effect: Effect, place: WalkContext) -> Effect:
         return replace(effect, target=f"{STORE}{effect.target}", how=effect.how | ({"shown"} if shown else set()))
     if effect.target.startswith(STORE):
         hidden = not place.shown or (place.harmless and effect.target == secret_stores.ENVIRONMENT)
-        return replace(effect, how=effect.how - {"shown"}) if hidden else effect
-    return replace(effect, how=effect.how | {"shown"}) if _is_shown(effect, place) else effect
+        return effect.with_how(effect.how - {"shown"}) if hidden else effect
+    return effect.with_how(effect.how | {"shown"}) if _is_shown(effect, place) else effect
 
 
 def _is_shown(effect: Effect, place: WalkContext) -> bool:

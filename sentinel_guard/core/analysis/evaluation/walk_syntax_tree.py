@@ -101,7 +101,7 @@ class Walk:
             if effect.target in place.absent and self.world.kind(effect.target) == "file":
                 return
             if effect.how & _REPLACES and self.world.replaces_outside_file(effect.target):
-                effect = replace(effect, how=effect.how | {"over"})
+                effect = effect.with_how(effect.how | {"over"})
         elif kind is Kind.NETWORK:
             self.world.connected = True
             if is_metadata(effect.target):

@@ -188,8 +188,10 @@ class Overlay:
 
     def _calls(self, path: str, real: str) -> None:
         """Remembers the name in the repository by which the text reached a file that lies elsewhere, behind a link."""
+        if not self.root or not path.startswith(f"{self.root}/") or "/.." in path:
+            return
         name = paths.normal(path)
-        if self.root and path.startswith(f"{self.root}/") and "/.." not in path and name != real:
+        if name != real:
             self._called.setdefault(real, []).append(name)
 
     def has_names(self) -> bool:
@@ -204,7 +206,7 @@ class Overlay:
         """The names of one folder, as most of a text are, share the way to it."""
         folder, _, name = path.rpartition("/")
         if name in ("", ".", "..") or not path.startswith("/"):
-            return self._world.resolve(path)
+            return self._real[folder] if name == "." and folder in self._real else self._world.resolve(path)
         above = folder or "/"
         if above not in self._real:  # one name behind a folder that is known is asked for by itself
             known = paths.parent(above) in self._real

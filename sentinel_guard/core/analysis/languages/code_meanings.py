@@ -141,7 +141,7 @@ _TOLD = subcommand_tables.UNASKED | subcommand_tables.APPLIES | {
 def _script_that_is_told(call: Call) -> Iterator[Effect]:
     """A script on disk that takes things down elsewhere, or writes to many, and is told to: ``cleanup.py --apply``."""
     scripts = [item for item in call.operands[:1] if item.known]
-    if call.files > 1 or _TOLD.isdisjoint(item.text.partition("=")[0] for item in call.fields[1:]):
+    if not scripts or call.files > 1 or _TOLD.isdisjoint([item.text.partition("=")[0] for item in call.fields[1:]]):
         return
     for item in scripts:
         text = call.script_text(call.locate(item)) or ""

@@ -57,7 +57,7 @@ _LONGEST = 400
 
 def effects(call: Call, code: str) -> Iterator[Effect]:
     """What git would do for the calls of such a library in a text; guesses."""
-    if any(name in code for name in ("(vc-", "(magit-")) and (match := _EDITORS.search(code)):
+    if ("(vc-" in code or "(magit-" in code) and (match := _EDITORS.search(code)):
         line = "stash drop" if match["stash"] else "clean -f -d" if match["clean"] else "checkout -- ."
         yield from call.runner.run([*map(Field, ("git", *line.split()))], call, "git library")
     if not _LIBRARY.search(code):

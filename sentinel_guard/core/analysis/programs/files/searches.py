@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatch
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
@@ -40,7 +40,7 @@ _NAMES_ONLY = (
 def _secrets_below(call: Call, named: Sequence[Field]) -> Effects:
     """A search for the names of secrets in all files, those that git leaves out too, prints those of ``.env``."""
     ignoring = call.command.program == "rg" and not call.has("-u", "-uu", "-uuu", "--unrestricted", "--no-ignore")
-    if ignoring or call.has(*_NAMES_ONLY) or not _looks_into(call, ".env"):
+    if ignoring or call.has(*_NAMES_ONLY) or not _looks_by_name(call)(".env"):
         return
     for item in named or [Field(".")]:
         path = f"{item.text.rstrip('/')}/.env"
@@ -48,16 +48,22 @@ def _secrets_below(call: Call, named: Sequence[Field]) -> Effects:
             yield from call.read(Field(path))
 
 
-def _looks_into(call: Call, name: str) -> bool:
-    """Whether a search that goes by names looks into files of this one: of rg's globs the last that fits decides; what
+def _looks_by_name(call: Call) -> Callable[[str], bool]:
+    """Whether a search that goes by names looks into files of one: of rg's globs the last that fits decides; what
     grep includes, it does not exclude.
     """
     globs = [item.text for item in call.parsed.values("-g", "--glob", "--iglob")]
     rules = [(text.removeprefix("!"), not text.startswith("!")) for text in globs]
     rules += [(item.text, False) for item in call.parsed.values("--exclude")]
     rules += [(item.text, True) for item in call.parsed.values("--include")]
-    fits = [wanted for text, wanted in rules for one in _alternatives(text) if fnmatch(name, one.rpartition("/")[2])]
-    return fits[-1] if fits else not any(wanted for _, wanted in rules)
+    rows = [(one.rpartition("/")[2], wanted) for text, wanted in rules for one in _alternatives(text)]
+    otherwise = not any(wanted for _, wanted in rules)
+
+    def looks(name: str) -> bool:
+        fits = [wanted for one, wanted in rows if fnmatch(name, one)]
+        return fits[-1] if fits else otherwise
+
+    return looks
 
 
 def _alternatives(pattern: str) -> list[str]:
@@ -75,6 +81,7 @@ def _chosen(call: Call, folder: str) -> Effects:
     # A name without a dot may stand for a hidden file here, which it does not in the shell: rg -g '[.]env', '*env'.
     hidden = call.world.glob(call.locate(f"{folder.rstrip('/')}/.*")) if found else ()
     paths = [path for pattern in patterns for path in (pattern, *call.world.glob(call.locate(pattern)))]
-    paths += [path for path in hidden if _looks_into(call, path.rpartition("/")[2])]
+    looks = _looks_by_name(call)
+    paths += [path for path in hidden if looks(path.rpartition("/")[2])]
     for path in dict.fromkeys(paths):
         yield from call.read(Field(path))
