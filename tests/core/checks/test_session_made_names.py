@@ -255,6 +255,78 @@ LOCAL_ENDS = [
 ]  # fmt: skip
 
 
+HERE_RUN = "docker run -d --rm -p 127.0.0.1:54329:5432 postgres:17"
+VOLUMES = """services:
+  db:
+    image: postgres
+    ports: ["5499:5432"]
+    volumes:
+      - data:/var/lib/postgresql/data
+  files:
+    image: mysql
+    ports: ["3399:3306"]
+    volumes: ["./data:/var/lib/mysql"]
+volumes:
+  data:
+"""
+UP = "docker compose -p try7 up -d --build"
+ASKED_SERVERS = [
+    # A port counts on this machine alone, for each client by its own words.
+    (HERE_RUN, "psql -h localhost -p 54329 -c 'DROP TABLE x'", Response.ALLOW, "a port that was free, without a name"),
+    (RUN, "psql -h db.acme.io -p 54329 -c 'DROP TABLE x'", Response.ASK, "the port of another machine"),
+    (RUN, "psql -hdb.acme.io -p54329 -c 'DROP TABLE x'", Response.ASK, "the same in one word"),
+    (RUN, "PGHOST=db.acme.io psql -p 54329 -c 'DROP TABLE x'", Response.ASK, "by a variable"),
+    (RUN, "psql -c 'DROP TABLE x' 54329", Response.ASK, "a name is no port"),
+    (RUN, "psql 'host=localhost port=54329 dbname=x' -c 'DROP TABLE x'", Response.ALLOW, "pairs"),
+    (RUN, "psql 'host=db.acme.io port=54329' -c 'DROP TABLE x'", Response.ASK, "pairs of another machine"),
+    (RUN, "psql postgres://a@localhost:54329/x?host=db.acme.io -c 'DROP TABLE x'", Response.ASK, "a host behind it"),
+    (RUN, "psql postgres://a@localhost:54329,db.acme.io/x -c 'DROP TABLE x'", Response.ASK, "a second host"),
+    (RUN, "psql -h localhost -p 54329 \"$DB\" -c 'DROP TABLE x'", Response.ASK, "a name that may be an address"),
+    (RUN, "psql -p 54329 -c '\\c postgres://db.acme.io/x' -c 'DROP TABLE x'", Response.ASK, "it connects elsewhere"),
+    (RUN, "psql -p 54329 -c '\\c shop' -c 'DROP TABLE x'", Response.ALLOW, "another database of that server"),
+    (RUN, "ssh db1 \"psql -h localhost -p 54329 -c 'DROP TABLE x'\"", Response.ASK, "there"),
+    (RUN, "PGPASSWORD=pw dropdb -h localhost -p 54329 -U postgres --if-exists shop", Response.ALLOW, "its databases"),
+    (RUN, "dropdb -h db.acme.io -p 54329 shop", Response.ASK, "another machine's"),
+    (RUN, "pg_restore --clean -h localhost -p 54329 -d x a.dump", Response.ALLOW, "what a copy takes the place of"),
+    (RUN, "mysql -h 127.0.0.1 -P 54329 -uroot -pa -e 'DROP TABLE x'", Response.ALLOW, "MySQL"),
+    (RUN, "mysql -h localhost -P 54329 -e 'DROP TABLE x'", Response.ASK, "its localhost is the socket"),
+    (RUN, "mysql -h localhost --protocol=tcp -P 54329 -e 'DROP TABLE x'", Response.ALLOW, "but for this"),
+    (RUN, "mysqladmin -h 127.0.0.1 -P 54329 drop shop", Response.ALLOW, "its administration"),
+    (RUN, "mongosh --quiet 'mongodb://localhost:54329/a?directConnection=true' --eval 'db.dropDatabase()'",
+     Response.ALLOW, "MongoDB"),
+    (RUN, "mongosh --host db.acme.io --port 54329 --eval 'db.dropDatabase()'", Response.ASK, "elsewhere"),
+    (RUN, "mongosh --port 54329 --eval 'connect(\"mongodb://db.acme.io/x\").dropDatabase()'", Response.ASK, "by code"),
+    (RUN, "mongorestore --drop --uri mongodb://localhost:54329 dump", Response.ALLOW, "a copy"),
+    (RUN, "redis-cli -h cache.acme.io -p 54329 flushall", Response.ASK, "Redis elsewhere"),
+    (RUN, "cqlsh localhost 54329 -e 'DROP KEYSPACE x'", Response.ALLOW, "by two operands"),
+    (RUN, "cqlsh db.acme.io 54329 -e 'DROP KEYSPACE x'", Response.ASK, "elsewhere"),
+    (RUN, "sqlcmd -S localhost,54329 -U sa -Q 'DROP DATABASE x'", Response.ALLOW, "with a comma"),
+    (RUN, "clickhouse-client --host db.acme.io --port 54329 -q 'DROP TABLE x'", Response.ASK, "ClickHouse elsewhere"),
+    (RUN, "cypher-shell -a bolt://localhost:54329 'MATCH (n) DETACH DELETE n'", Response.ALLOW, "Neo4j"),
+    (RUN, "etcdctl --endpoints=localhost:54329 del --prefix /", Response.ALLOW, "etcd"),
+    (RUN, "etcdctl --endpoints=etcd.acme.io:54329 del --prefix /", Response.ASK, "etcd elsewhere"),
+    # Compose under the session's own name: its volumes are the session's, folders of this machine are not.
+    (f"{UP} 2>&1 | tail -3", "docker compose -p try7 exec -T db psql -c 'DROP TABLE x'", Response.ALLOW, "in it"),
+    (f"{UP} 2>&1 | tail -3", "docker compose -p try7 down -v", Response.ALLOW, "its name is the witness, no exit code"),
+    (f"{UP} 2>&1 | tail -3", "psql -h localhost -p 5499 -c 'DROP TABLE x'", Response.ASK, "the port may be another's"),
+    (UP, "psql -h localhost -p 5499 -c 'DROP TABLE x'", Response.ALLOW, "a port that was free"),
+    (UP, "docker compose -p try7 exec files mysql -e 'DROP TABLE x'", Response.ASK, "data in a folder"),
+    (UP, "mysql -h 127.0.0.1 -P 3399 -e 'DROP TABLE x'", Response.ASK, "the same by its port"),
+    (UP, "docker compose -p other exec db psql -c 'DROP TABLE x'", Response.ASK, "another project"),
+    (UP.replace("try7", "project"), "docker compose -p project exec db psql -c 'DROP TABLE x'", Response.ASK,
+     "the folder's"),
+    ("docker compose up -d", "docker compose exec db psql -c 'DROP TABLE x'", Response.ASK, "the folder's by no name"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "response"), [row[:3] for row in ASKED_SERVERS],
+    ids=[f"{n}: {row[3]}" for n, row in enumerate(ASKED_SERVERS)],
+)  # fmt: skip
+def test_which_server_a_client_speaks_to(first: str, then: str, response: Response) -> None:
+    assert _after(first, 0, then, {f"{ROOT}/compose.yaml": VOLUMES}) is response
+
+
 @pytest.mark.parametrize(
     ("first", "then", "context", "response"), [row[:4] for row in LOCAL_ENDS],
     ids=[f"{n}: {row[4]}" for n, row in enumerate(LOCAL_ENDS)],

@@ -17,16 +17,21 @@ _KINDS = (
     *("container ", "compose project ", "port ", "database ", "role ", "topic "),
     *("kubeconfig ", "current cluster", "machines of ", "cluster ", "mc ", "mc! "),
 )
+_CHOSEN = "compose project "
+"""What starts one succeeds where it is there, too: that nothing says its name is the witness, and no exit code."""
 MOST = 20
 """Names of one text."""
 
 
 def effects(own: Collection[str], text: str | None) -> Iterator[Effect]:
-    """One for each name that this text (None: one command) makes, and could not make where it is taken."""
+    """One for each name that this text (None: one command) makes, and could not make where it is taken; and for each
+    that it chose.
+    """
     names = sorted(name for name in own if name.startswith(_KINDS)) if own else []
-    if names and (text is None or _proves(bash_parser.parse(text).body)):
-        for name in names[:MOST]:
-            yield Effect(Kind.EXECUTE, name, how=frozenset(("makes",)))
+    if names and text is not None and not _proves(bash_parser.parse(text).body):
+        names = [name for name in names if name.startswith(_CHOSEN)]
+    for name in names[:MOST]:
+        yield Effect(Kind.EXECUTE, name, how=frozenset(("makes",)))
 
 
 _MAKES = re.compile(r"(?i)run|create|\bup\b|start|alias|initdb")

@@ -26,7 +26,7 @@ _ELSEWHERE = re.compile(r"(?m)^include\s*:")
 _TAKEN_OVER = re.compile(r"(?m)^\s*(?:extends|<<)\s*:|\bvolumes_from\b|\*\w")
 _LONG = re.compile(r"\b(?:source|target|type)[\"']?\s*:")
 """A mount in the long form."""
-_MOUNT = re.compile(r"[\w.~${}/-]+:(/(?!/)[\w./-]+)(?::([\w,]+))?")
+_MOUNT = re.compile(r"([\w.~${}/-]+):(/(?!/)[\w./-]+)(?::([\w,]+))?")
 _SETTINGS = re.compile(r"/docker-entrypoint-initdb|/etc/|.*\.(?:conf|cnf|ini|sql|sh)$")
 """Where a mount holds what a server is set up with, and none of its data."""
 
@@ -167,16 +167,16 @@ class Project(NamedTuple):
         return told and named <= self.services.keys() - self.kept
 
 
-def project(call: Call, parsed: Parsed) -> Project | None:
-    """The project of a call; None where its files do not say what it keeps."""
+def project(call: Call, parsed: Parsed, *, own: bool = False) -> Project | None:
+    """The project of a call; None where its files do not say what it keeps. ``own``: its volumes are the session's."""
     another = parsed.values("-p", "--project-name") or call.scope.lookup("COMPOSE_PROJECT_NAME").isset
-    found = None if another else texts(call, parsed)
+    found = None if another and not own else texts(call, parsed)
     if found is None or any(map(_ELSEWHERE.search, found)):
         return None
     services: dict[str, str] = {}
     for name, lines in (pair for text in found for pair in _services(text)):
         services[name] = services.get(name, "") + lines
-    return Project(services, frozenset(name for name, lines in services.items() if _keeps(lines)))
+    return Project(services, frozenset(name for name, lines in services.items() if _keeps(lines, own=own)))
 
 
 def _services(text: str) -> Iterator[tuple[str, str]]:
@@ -188,11 +188,15 @@ def _services(text: str) -> Iterator[tuple[str, str]]:
         yield from zip(parts[1::2], parts[2::2], strict=True)
 
 
-def _keeps(block: str) -> bool:
+_VOLUME = re.compile(r"[\w-][\w.-]*")
+
+
+def _keeps(block: str, *, own: bool) -> bool:
+    """Whether data of a service outlives the project; volumes of one that is the session's ``own`` are, too."""
     if _TAKEN_OVER.search(block):
         return True
     if not re.search(r"\bvolumes\b", block):
         return False
-    mounts = _MOUNT.findall(block)
+    mounts = [(inside, mode) for name, inside, mode in _MOUNT.findall(block) if not (own and _VOLUME.fullmatch(name))]
     kept = (inside for inside, mode in mounts if "ro" not in mode.split(",") and not _SETTINGS.match(inside))
-    return not mounts or bool(_LONG.search(block)) or any(kept)
+    return not _MOUNT.search(block) or bool(_LONG.search(block)) or any(kept)

@@ -163,7 +163,7 @@ def compose(call: Call) -> Effects:
         service = run.operands[0].text if run.operands else ""
         sets = run.values("-e", "--env", "--env-from-file") or any(_SETS.search(item.text) for item in run.operands)
         away = sets or bool(_other_host(call)) or is_production(call)
-        project = None if away else compose_files.project(call, parsed)
+        project = None if away else own_containers.project(call, parsed)
         spared = project is not None and service in project.services and "volumes" not in project.services[service]
         kept = (*_volumes(run), *(() if spared else _KEPT))
         found = _inside(call, run.operands[1:], mounts, kept)
@@ -178,8 +178,9 @@ def compose(call: Call) -> Effects:
 def _run(call: Call) -> Effects:
     mounts = dict(_mounts(call, call.parsed))
     name = call.parsed.value("--name")
-    if name is not None and not call.has("-v", "--volume", "--mount", "--volumes-from"):
-        own_containers.note(call, name)
+    if not call.has("-v", "--volume", "--mount", "--volumes-from"):
+        if name is not None:
+            own_containers.note(call, name)
         published = [item.text.split(":") for item in call.parsed.values("-p", "--publish")]
         call.world.own.update(f"port {parts[-2]}" for parts in published if len(parts) > 1)
     yield from _powers(call)

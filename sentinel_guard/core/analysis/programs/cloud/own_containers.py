@@ -67,14 +67,19 @@ def note_project(call: Call, parsed: Parsed, verb: str) -> None:
     name = _project(call, parsed)
     if verb in _BEGINS and name and not _is_somebodys(call, name):
         call.world.own.add(f"compose project {name}")
-    project = compose_files.project(call, parsed) if verb == "up" else None
-    if project is None:
+    found = project(call, parsed) if verb == "up" else None
+    if found is None:
         return
     asked = {item.text for item in parsed.operands[1:]}
-    for service, lines in project.services.items():
-        if service not in project.kept and (asked.isdisjoint(project.services) or service in asked):
+    for service, lines in found.services.items():
+        if service not in found.kept and (asked.isdisjoint(found.services) or service in asked):
             blocks = " ".join(_PORTS.findall(lines))
             call.world.own.update(f"port {port}" for found in _PUBLISHED.findall(blocks) for port in found if port)
+
+
+def project(call: Call, parsed: Parsed) -> compose_files.Project | None:
+    """What is known of the services of a project, also of one that the session started under a name of its own."""
+    return compose_files.project(call, parsed, own=bool(_project(call, parsed)) and is_own_project(call, parsed))
 
 
 def is_own_project(call: Call, parsed: Parsed) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import STDIN, UN
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.cloud import other_service_clis
 from sentinel_guard.core.analysis.programs.databases import (
+    client_servers,
     file_databases,
     given_databases,
     migrations,
@@ -92,7 +94,7 @@ CLIENTS: dict[str, Client] = {
 def client(call: Call) -> Effects:
     """psql, mysql, sqlite3 …: SQL from options, operands, files and standard input."""
     row = CLIENTS[call.command.program]
-    parsed = call.parsed if row.style != "mysql" else parse(_without_password(call), OPTIONS["mysql"])
+    parsed = call.parsed if row.style != "mysql" else parse(client_servers.without_password(call), client_servers.MYSQL)
     items, verbs = list(parsed.operands), row.verb.split()
     if verbs and (not items or items.pop(0).text not in verbs):
         return
@@ -102,7 +104,7 @@ def client(call: Call) -> Effects:
         files += [Field(item.text[1:], item.known) for item in items if item.text.startswith("@")]
     if not texts and not files and call.stdin:
         texts = [Field(call.stdin.replace(UNKNOWN, " _ "), UNKNOWN not in call.stdin)]
-    base = file_databases.opened(call, items, texts) if row.local else Opened(not own_databases.listens_own(call))
+    base = file_databases.opened(call, items, texts) if row.local else Opened(not _listens_own(call, texts))
     if base.loses and UNKNOWN in call.stdin and sql_client_commands.MAKES_SQL.search(call.scope.feeds):
         yield replace(_losing(call, "statements that", call.scope.feeds), file=base.file)
     found = [effect for item in texts for effect in run(call, item, row, base)]
@@ -123,6 +125,16 @@ def client(call: Call) -> Effects:
         yield from call.read(Field(file)) if is_secret(file, home=call.world.home) else ()
 
 
+_CONNECTS = re.compile(
+    r"\\c(?:onnect)?[ \t]+(?:\S*(?:=|://)|[\"']|\S+[ \t]+\S+[ \t]+\S)|\b(?:dblink|postgres_fdw|CONNECT)\b"
+)
+"""What leads statements to another server than the one that their client is told."""
+
+
+def _listens_own(call: Call, texts: list[Field]) -> bool:
+    return own_databases.listens_own(call) and not any(_CONNECTS.search(item.text) for item in texts)
+
+
 def _changed_away(call: Call, texts: list[Field], files: list[Field]) -> Effects:
     """A database of another machine: statements that nobody wrote or can read, those that change rows or rights."""
     made = any(remote_databases.is_made(call, item) for item in texts)
@@ -133,11 +145,6 @@ def _changed_away(call: Call, texts: list[Field], files: list[Field]) -> Effects
             yield call.effect(Kind.DATABASE, item.text[:_SHOWN], "delete", sure=False)
         if remote_databases.gives_rights(item.text):
             yield call.effect(Kind.DEPLOY, item.text[:_SHOWN], sure=False)
-
-
-def _without_password(call: Call) -> list[Field]:
-    """``-pSECRET`` has its value in the same word, or none."""
-    return [f for f in call.fields[1:] if not (f.text.startswith("-p") and len(f.text) > 2)]
 
 
 def run(call: Call, item: Field, row: Client, base: Opened, depth: int = 0) -> Iterator[Effect]:
@@ -196,6 +203,8 @@ def _losing(call: Call, *words: str, how: str = "delete") -> Effect:
 
 
 def drop(call: Call) -> Effects:
+    if own_databases.listens_own(call):
+        return
     for item in call.operands[:1] or [Field(call.command.program)]:
         kind = "role" if call.command.program == "dropuser" else "database"
         if own_databases.is_own(call, item.text, kind):
@@ -204,7 +213,9 @@ def drop(call: Call) -> Effects:
 
 
 def mysqladmin(call: Call) -> Effects:
-    words = [field.text for field in parse(_without_password(call), OPTIONS["mysql"]).operands]
+    if own_databases.listens_own(call):
+        return
+    words = [field.text for field in parse(client_servers.without_password(call), client_servers.MYSQL).operands]
     for verb in ("drop", "shutdown"):
         if verb in words:
             yield _losing(call, *words[words.index(verb) :])
@@ -212,6 +223,8 @@ def mysqladmin(call: Call) -> Effects:
 
 def restore(call: Call) -> Effects:
     """pg_restore, mongorestore, mysqlimport: what is there is dropped before the copy comes."""
+    if own_databases.listens_own(call):
+        return
     if call.has("--drop", "--delete", "-D") and call.command.program != "pg_restore":
         yield _losing(call, call.command.program, "--drop")
     elif call.has("-c", "--clean") and call.has("-d", "--dbname"):
@@ -226,7 +239,7 @@ def dump(call: Call) -> Effects:
 def influx(call: Call) -> Effects:
     yield from client(call)
     words = [item.text for item in call.operands]
-    if words[:1] == ["delete"] or words[1:2] == ["delete"]:
+    if (words[:1] == ["delete"] or words[1:2] == ["delete"]) and not own_databases.listens_own(call):
         yield _losing(call, "influx", *words)
 
 
@@ -259,15 +272,11 @@ _POSTGRES = (
     "-c= --command= -d= --dbname= -f= --file= -F= --field-separator= -h= --host= -L= --log-file= -o= --output= -p= "
     "--port= -P= --pset= -R= --record-separator= -T= --table-attr= -U= --username= -v= --set= --variable="
 )
-_MARIA = (
-    "-e= --execute= -h= --host= -P= --port= -u= --user= -D= --database= -S= --socket= --tee= --init-command= "
-    "--defaults-file= --defaults-extra-file= --default-character-set= --delimiter= --protocol= --pager="
-)
 _EMBEDDED = "-cmd= -init= -separator= -newline= -nullvalue= -maxsize= -mmap= -heap= -vfs="
 _QUERY = "-q= --query= -f= --filename= --file= -o= -h= --host= -u= --user= -d= --database= -e= --execute="
 OPTIONS = {
     **dict.fromkeys(("psql", "pgcli", "ysqlsh", "vsql", "usql"), options(_POSTGRES)),
-    **dict.fromkeys(("mysql", "mariadb", "mycli", "mysqladmin", "mariadb-admin"), options(_MARIA)),
+    **dict.fromkeys(("mysql", "mariadb", "mycli", "mysqladmin", "mariadb-admin", "mysqlimport"), client_servers.MYSQL),
     **dict.fromkeys(("sqlite3", "sqlite"), options(f"{_EMBEDDED} | words")),
     "duckdb": options(f"{_EMBEDDED} -c= -s= -f= -file= | words"),
     **dict.fromkeys(("sqlcmd", "mssql-cli"), options("-Q= -q= -i= -o= -S= -U= -P= -d= -v= -s= -w= -W -E -h= -l= -t=")),
@@ -284,7 +293,8 @@ OPTIONS = {
     "surreal": options("--conn= --endpoint= -e= --user= --pass= --ns= --db="),
     "dolt": options("-q= --query= -f= --file= --data-dir="),
     "influx": options(
-        "-execute= --execute= -b= --bucket= -n= --name= -o= --org= -t= --token= --start= --stop= -p= | words"
+        "-execute= --execute= -b= --bucket= -n= --name= -o= --org= -t= --token= --start= --stop= -p= --predicate= "
+        "--host= -host= -port= | words"
     ),
     **dict.fromkeys(
         ("initdb", "pg_ctl"), options("-D= --pgdata= -o= --options= -l= --log= -U= --username= -A= --auth= -t=")
@@ -297,6 +307,13 @@ OPTIONS = {
         ("kafka-topics", "kafka-topics.sh"),
         options("--bootstrap-server= --topic= --partitions= --replication-factor= --config= --command-config="),
     ),
+    **dict.fromkeys(
+        ("mongorestore", "mongoimport"),
+        options(
+            "--uri= -h= --host= --port= -u= --username= -p= --password= -d= --db= -c= --collection= --file= --type= -j="
+        ),
+    ),
+    "etcdctl": options("--endpoints= --user= --cacert= --cert= --key= | words"),
     "pg_restore": options("-d= --dbname= -f= -h= -p= -U= -j= -n= -t= -L= -F= -S= -T= -P= -I= -N="),
     **dict.fromkeys(("pg_dump", "pg_dumpall"), options("-f= --file= -d= -h= -p= -U= -j= -n= -t= -F= -T= -N= -Z=")),
     **dict.fromkeys(("mysqldump", "mariadb-dump"), options("-r= --result-file= -h= -P= -u= -w= --where= -S=")),
@@ -305,10 +322,14 @@ OPTIONS = {
         options("-h= -p= -s= -a= -n= -u= --user= --pass= -r= -i= -d= --pattern= --eval="),
     ),
     **dict.fromkeys(
-        ("mongosh", "mongo"), options("--eval= --host= --port= -u= --username= -p= --password= -f= --file=")
+        ("mongosh", "mongo"),
+        options(
+            "--eval= --host= --port= -u= --username= -p= --password= -f= --file= --quiet --norc "
+            "--nodb --tls --shell --json"
+        ),
     ),
     "cypher-shell": options(
-        "-a= -u= -p= -d= -f= --format= -P= --param= --address= --username= --password= --database="
+        "-a= -u= -p= -d= -f= --file= --format= -P= --param= --uri= --address= --username= --password= --database="
     ),
 }
 

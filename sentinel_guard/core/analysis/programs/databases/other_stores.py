@@ -23,6 +23,8 @@ def losing(call: Call, *words: str) -> Effect:
 
 def etcd(call: Call) -> Iterable[Effect]:
     words = [item.text for item in call.operands]
+    if own_databases.listens_own(call):
+        return
     if words[:1] == ["del"] or words[:2] == ["snapshot", "restore"]:
         yield losing(call, "etcdctl", *words)
 
@@ -126,6 +128,10 @@ _VALUE = re.compile(r"\.\s*\$\{?\w+\}?\s*\(")
 """A method that is a value: ``db.users.$OP({})``."""
 
 
+_CONNECTS = re.compile(r"\bMongo\s*\(|\bconnect\s*\(|://")
+"""Code that speaks to another server than the one that its client is told."""
+
+
 def mongo(call: Call) -> Iterable[Effect]:
     """``--eval``, script files, standard input."""
     files = [
@@ -142,7 +148,8 @@ def mongo(call: Call) -> Iterable[Effect]:
     if (made or remote_databases.is_generated(call)) and remote_databases.is_remote(call):
         yield call.opaque("statements that another program makes", "code")
     for text in texts or [call.stdin]:
-        if own_databases.is_of_tests(call, text):
+        own = own_databases.listens_own(call) and not _CONNECTS.search(text)
+        if own or own_databases.is_of_tests(call, text):
             continue
         if match := _MONGO.search(_JS.sub(lambda m: "''" if m[0][0] != "/" else " ", text)) or _MONGO_COMMAND.search(
             text
@@ -151,6 +158,8 @@ def mongo(call: Call) -> Iterable[Effect]:
 
 
 def cypher(call: Call) -> Iterable[Effect]:
+    if own_databases.listens_own(call):
+        return
     for text in [item.text for item in call.operands] or [call.stdin]:
         for statement in cypher_statements.losing(text):
             yield losing(call, *statement.split())

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
-from sentinel_guard.core.analysis.programs.databases import given_databases, remote_databases
+from sentinel_guard.core.analysis.programs.databases import client_servers, given_databases, remote_databases
 from sentinel_guard.core.model import Effect
 
 _SCRATCH = re.compile(r"(?i)(?:.*[_-])?(?:test|tests|scratch|tmp|temp|ci|sandbox|throwaway)(?:[_-].*|\d*)")
@@ -100,11 +100,7 @@ def listens_own(call: Call) -> bool:
     words = [item.text for item in call.fields[1:]]
     if not any(map(_NAMES_SERVER.search, words)) and given_databases.is_thrown_away(call, call.command.program):
         return True
-    names = (name.partition("port ") for name in (*call.world.own, *call.world.proven))
-    ports = [port for _, sign, port in names if sign]
-    return any(re.search(rf"(?:localhost|127\.0\.0\.1):{port}\b", word) for port in ports for word in words) or any(
-        word in (port, f"-p{port}", f"-P{port}", f"--port={port}") for port in ports for word in words
-    )
+    return client_servers.is_own(call)
 
 
 _NAMES_SERVER = re.compile(r"://|\b(?:host|hostaddr|port|service)=|^-[hpP]|^--(?:host|port|dbname)\b|^-\w*[hp]$")

@@ -1,0 +1,128 @@
+"""Which server a database client speaks to, as its words and variables say, and whether the session started it.
+
+A port alone says nothing: the host must be this machine, and each word that may be an address must name such a server.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from sentinel_guard.core.analysis.expansion.command_and_options import Call, Parsed, options, parse
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+
+
+class _Words(NamedTuple):
+    """How a client is told its server."""
+
+    hosts: tuple[str, ...] = ()
+    """Options whose value is a host, ``host:port`` or an address."""
+    ports: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    """Options whose value is a database's name, or an address."""
+    operands: str = ""
+    """``name``: the first is a database's name or an address; ``host``: a host and its port; empty: none of these."""
+    host_variables: tuple[str, ...] = ()
+    port_variable: str = ""
+    by_socket: bool = False
+    """Where the host is ``localhost``, or not said, a port counts for nothing."""
+
+
+_PG = _Words(("-h", "--host"), ("-p", "--port"), (), "", ("PGHOST", "PGHOSTADDR", "PGSERVICE"), "PGPORT")
+_PSQL = _PG._replace(names=("-d", "--dbname"), operands="name")
+_MYSQL = _Words(("-h", "--host"), ("-P", "--port"), (), "", ("MYSQL_HOST",), "MYSQL_TCP_PORT", by_socket=True)
+_REDIS = _Words(("-h", "-u"), ("-p",))
+_MONGO = _Words(("--host", "-h", "--uri"), ("--port",), (), "name")
+_CLIENTS: dict[str, _Words] = {
+    **dict.fromkeys(("psql", "pgcli", "ysqlsh", "vsql"), _PSQL),
+    "usql": _Words(operands="name"),
+    **dict.fromkeys(("dropdb", "dropuser"), _PG._replace(names=("--maintenance-db",))),
+    "pg_restore": _PG._replace(names=("-d", "--dbname")),
+    **dict.fromkeys(("mysql", "mariadb", "mycli", "mysqladmin", "mariadb-admin", "mysqlimport"), _MYSQL),
+    **dict.fromkeys(("redis-cli", "valkey-cli"), _REDIS),
+    **dict.fromkeys(("mongosh", "mongo"), _MONGO),
+    **dict.fromkeys(("mongorestore", "mongoimport"), _MONGO._replace(operands="")),
+    **dict.fromkeys(("clickhouse-client", "clickhouse"), _Words(("-h", "--host"), ("--port",))),
+    "cockroach": _Words(("--host", "--url"), ("-p", "--port"), (), "", ("COCKROACH_HOST", "COCKROACH_URL")),
+    "cypher-shell": _Words(("-a", "--address", "--uri"), host_variables=("NEO4J_URI", "NEO4J_ADDRESS")),
+    "sqlcmd": _Words(("-S",), host_variables=("SQLCMDSERVER",)),
+    **dict.fromkeys(("cqlsh", "ycqlsh"), _Words(operands="host", host_variables=("CQLSH_HOST",))),
+    "influx": _Words(("--host", "-host"), ("-port", "--port"), host_variables=("INFLUX_HOST",)),
+    "etcdctl": _Words(("--endpoints",), host_variables=("ETCDCTL_ENDPOINTS",)),
+    **dict.fromkeys(("trino", "presto"), _Words(("--server",))),
+}  # fmt: skip
+_HOST = r"localhost|127\.0\.0\.1|\[::1\]"
+_ADDRESS = re.compile(
+    rf"(?:(?:jdbc:)?[a-z][\w+.-]*://(?:[^@/\s,?#]*@)?|tcp:)?(?:{_HOST})(?:[:,](?P<port>\d+))?(?:/[\w-]*)?"
+    r"(?:\?(?!\S*(?:host|service))[\w=&.%-]*)?"
+)
+_URL = re.compile(r"[a-z][\w+.-]*://")
+_NAME = re.compile(r"[\w$-]*")
+_PAIRS = re.compile(r"(?:\s*(?:user|password|dbname|sslmode|connect_timeout|host|port)=[^\s'\\]+)+\s*")
+_PAIR = re.compile(r"\b(host|port)=([^\s'\\]+)")
+MYSQL = options(
+    "-e= --execute= -h= --host= -P= --port= -u= --user= -D= --database= -S= --socket= --tee= --init-command= "
+    "--defaults-file= --defaults-extra-file= --default-character-set= --delimiter= --protocol= --pager="
+)
+_AWAY = frozenset(("ssh", "kubectl", "oc", "microk8s", "flyctl", "fly", "heroku", "vagrant", "multipass"))
+"""What runs a client on another machine: what is at the same port there is somebody's."""
+
+
+def is_own(call: Call) -> bool:
+    """Whether all that a client is told leads to servers of this machine that this text or session started."""
+    if any(via.partition(" ")[0] in _AWAY for via in call.command.via):
+        return False
+    row = _CLIENTS.get(call.command.program)
+    if row is None:
+        found = [match and match["port"] for match in map(_ADDRESS.fullmatch, _addresses(call))]
+    else:
+        found = [*_said(call, row, parse(without_password(call), MYSQL) if row.by_socket else call.parsed)]
+    return bool(found) and all(port is not None and _is_own_port(call, port) for port in found)
+
+
+def _is_own_port(call: Call, port: str) -> bool:
+    return call.world.is_own(f"port {port}") or f"server at port {port}" in call.world.own
+
+
+def _addresses(call: Call) -> Iterator[str]:
+    for item in call.fields[1:]:
+        word = item.text
+        value = word.partition("=")[2] if word[:1] == "-" and "=" in word.partition("://")[0] else word
+        if "://" in value:
+            yield value
+
+
+def without_password(call: Call) -> list[Field]:
+    """The words of a client of MySQL: ``-pSECRET`` has its value in the same word, or none."""
+    return [f for f in call.fields[1:] if not (f.text.startswith("-p") and len(f.text) > 2)]
+
+
+def _said(call: Call, row: _Words, parsed: Parsed) -> Iterator[str | None]:
+    """The ports of this machine that a client is told, one for each server; None where it may be another's."""
+    named = [*parsed.values(*row.names), *(parsed.operands[:1] if row.operands == "name" else ())]
+    hosts, given = parsed.values(*row.hosts), parsed.values(*row.ports)
+    if row.operands == "host":
+        hosts, given = parsed.operands[:1], parsed.operands[1:2]
+    if not all(item.known for item in (*named, *hosts, *given)):
+        yield None
+    pairs = [pair for item in named if _PAIRS.fullmatch(item.text) for pair in _PAIR.findall(item.text)]
+    addresses = [item.text for item in hosts] + [value for name, value in pairs if name == "host"]
+    addresses += [item.text for item in named if not (_NAME.fullmatch(item.text) or _PAIRS.fullmatch(item.text))]
+    ports = [item.text for item in given] + [value for name, value in pairs if name == "port"]
+    addresses += [item.text for found in parsed.flags.values() for item in found if _URL.match(item.text)]
+    addresses = addresses or _held(call, row.host_variables)
+    ports = ports or _held(call, (row.port_variable,))
+    if row.by_socket and not any(item.text.lower() == "tcp" for item in parsed.values("--protocol")):
+        yield from (None for _ in range(not addresses or "localhost" in addresses))
+    said = [match and (match["port"] or "") for match in map(_ADDRESS.fullmatch, addresses)]
+    yield from (port for port in said if port != "")
+    yield from ports
+    if not ports and "" in said:
+        yield None
+
+
+def _held(call: Call, names: Sequence[str]) -> list[str]:
+    """What these variables hold; what nobody knows is no address."""
+    values = [call.scope.lookup(name) for name in names if name]
+    return ["".join(value.items) if value.known else "?" for value in values if value.isset]
