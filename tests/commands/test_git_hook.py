@@ -219,6 +219,12 @@ MESSAGES = [
     (stage_new, "fine\n", ("adds .env,",), "what is staged"),
     (lambda r: None, f"{TOKEN}\n", ("the message of this commit holds",), "the message, where nothing is staged"),
     (stage_new, f"{TOKEN}\n", ("adds .env,", "the message of this commit holds", "Write the message again"), "both"),
+    (
+        lambda r: (put(r, "a.py", TOKEN), git(r, "add", ".")),
+        f"{TOKEN}\n",
+        ("this commit adds", "this commit holds"),
+        "the same",
+    ),
     (lambda r: (put(r, "a.txt"), git(r, "add", ".")), "fine\n", (), "neither"),
 ]
 
@@ -230,6 +236,7 @@ def test_a_commit_and_its_message_are_judged_together(root: Path, capfd, stage, 
     assert command.hook("commit", (str(said),)) == bool(words)
     told = capfd.readouterr().err
     assert [w for w in words if w not in told] == [] and told.count("403") == len(words[:2])
+    assert "all of them at once" not in told, "no baseline holds a message"
 
 
 PROCESSES = [

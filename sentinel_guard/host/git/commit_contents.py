@@ -11,7 +11,6 @@ Rules of this file:
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -85,6 +84,8 @@ def git(root: str | Path, *args: str, stdin: bytes = b"", ok: tuple[int, ...] = 
     given = os.environ if environ is None else environ
     kept = {k: v for k, v in given.items() if k in _PLACES or not k.startswith(("GIT_", "LD_"))}
     command = [program(), *_FLAGS, *args]
+    import subprocess  # noqa: PLC0415 - most commits start no git, and wait
+
     try:
         done = subprocess.run(
             command, input=stdin, capture_output=True, check=False, cwd=root, env=kept | _ENVIRONMENT, timeout=TIMEOUT

@@ -13,12 +13,14 @@ import contextlib
 import fcntl
 import functools
 import os
-import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sentinel_guard.errors import HostError
+
+if TYPE_CHECKING:
+    import subprocess
 
 
 class Setting(NamedTuple):
@@ -112,11 +114,11 @@ class Git:
 
     def run(self, *args: str, stdin: bytes = b"", ok: tuple[int, ...] = (0,)) -> bytes:
         """What the command prints. Raises HostError with git's own words if it exits with a code not in ``ok``."""
-        done = self._run(args, stdin)
-        if done.returncode not in ok:
-            words = os.fsdecode(done.stderr).strip() or f"exit code {done.returncode}"
+        code, out, err = self._run(args, stdin)
+        if code not in ok:
+            words = os.fsdecode(err).strip() or f"exit code {code}"
             raise HostError(f"git {args[0]} failed in {self.work_tree}: {words}")
-        return done.stdout
+        return out
 
     def text(self, *args: str, ok: tuple[int, ...] = (0,)) -> str:
         return os.fsdecode(self.run(*args, ok=ok)).strip()
@@ -125,7 +127,9 @@ class Git:
         """The NUL-separated names that the command prints."""
         return [n for n in os.fsdecode(self.run(*args, ok=ok)).split("\0") if n]
 
-    def _run(self, args: tuple[str, ...], stdin: bytes) -> subprocess.CompletedProcess[bytes]:
+    def _run(self, args: tuple[str, ...], stdin: bytes) -> tuple[int, bytes, bytes]:
+        import subprocess  # noqa: PLC0415 - most commits start no git, and wait
+
         command = [program(), *_OPTIONS, *args]
         pipe = subprocess.PIPE
         try:
@@ -142,7 +146,8 @@ class Git:
         except (OSError, subprocess.SubprocessError) as e:
             raise HostError(f"git {args[0]} cannot run in {self.work_tree}: {e}") from e
 
-    def _heard(self, process: subprocess.Popen[bytes], stdin: bytes) -> subprocess.CompletedProcess[bytes]:
+    def _heard(self, process: subprocess.Popen[bytes], stdin: bytes) -> tuple[int, bytes, bytes]:
+        """Its exit code, and what it printed."""
         if process.stdout:
             with contextlib.suppress(OSError):  # who has many pipes is given no larger ones
                 fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, PIPE)
@@ -151,7 +156,7 @@ class Git:
         except BaseException:
             process.kill()
             raise
-        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+        return process.returncode, out, err
 
     def _environ(self) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "LD_"))}

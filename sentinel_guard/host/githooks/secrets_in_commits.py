@@ -19,6 +19,7 @@ from sentinel_guard.host.githooks.hook_request import HookCase
 from sentinel_guard.host.githooks.restricted_paths import is_let_in, is_restricted, readable
 from sentinel_guard.host.machine.state_paths import places
 from sentinel_guard.host.secrets.added_lines import Added, in_words
+from sentinel_guard.host.secrets.kingfisher_program import installed
 
 SHOWN_WARNINGS = 5
 _PUSHES = ("pre-push", "reference-transaction")
@@ -101,7 +102,6 @@ class _Standing(NamedTuple):
 def _hits(case: HookCase, added: Added) -> tuple[_Standing, tuple[str, ...]]:
     """The finds that stand, and notes."""
     from sentinel_guard.core.secrets.scan_outgoing_content import scan_pieces  # noqa: PLC0415 - the formats load when there is a text
-    from sentinel_guard.host.secrets import kingfisher  # noqa: PLC0415 - the same
 
     known, allow, comments = case.known(), case.policy.leaks.allow, not case.session
     files = scan_pieces(
@@ -110,9 +110,14 @@ def _hits(case: HookCase, added: Added) -> tuple[_Standing, tuple[str, ...]]:
     # A message names the people who wrote, signed and reviewed: their addresses are there to be read.
     messages = scan_pieces([p for p in added.pieces if not p.path], known=known, pii=False, comments=comments)
     ours = (*files.hits, *messages.hits)
+    notes = (*files.notes, *messages.notes)
+    if not installed():
+        return _standing(case, [*ours]), notes
+    from sentinel_guard.host.secrets import kingfisher  # noqa: PLC0415 - most machines have none
+
     texts = [p for p in added.pieces if not p.raw]
-    more, notes = kingfisher.search(texts, ours, allow, case.environ, added.holds, comments=comments)
-    return _standing(case, [*ours, *more]), (*files.notes, *messages.notes, *notes)
+    more, words = kingfisher.search(texts, ours, allow, case.environ, added.holds, comments=comments)
+    return _standing(case, [*ours, *more]), (*notes, *words)
 
 
 def _standing(case: HookCase, hits: list[Hit]) -> _Standing:
@@ -141,10 +146,11 @@ def _oldest(added: Added, hits: Iterable[Hit]) -> Hit | None:
 
 def _refusals(told: _Told, hits: list[Hit]) -> Iterator[Found]:
     refused = _grouped(hit for hit in hits if hit.leak.grade == Grade.BLOCK)
+    many = sum(bool(first.path or first.commit) for first, _ in refused) > 1  # no baseline holds a message yet to be
     for first, count in refused:
         undo = told.words(told.oldest if told.oldest and first.path else first).undo
         what = f"{_adds(told, first)} {_what(told, first, count)} (rule {first.leak.rule}): {first.excerpt}"
-        instead = f"{undo}. {_way(told, first, len(refused) > 1)}".strip()
+        instead = f"{undo}. {_way(told, first, many)}".strip()
         rule = f"leak.{first.leak.kind}"
         yield Found(first.commit, Finding("leak", Response.DENY, what, "", instead, rule, first.leak.rule))
 

@@ -11,15 +11,14 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 
 from sentinel_guard.core.policy.policy import last_matching_pattern
 from sentinel_guard.core.secrets.model import Grade, Hit, Piece, SecretFind
 from sentinel_guard.core.secrets.redacted_excerpt import ScannedText
 from sentinel_guard.core.secrets.skipped_files import is_test_or_document, skipped
+from sentinel_guard.host.secrets.kingfisher_program import installed
 
 SECONDS = 60.0
 """How long it may take; its first run compiles its rules."""
@@ -60,13 +59,6 @@ def search(
         return [h for h in _hits(wanted, rows, new, comments) if (h.commit, h.path, h.line) not in ours], ()
     except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError) as e:
         return [], (f"kingfisher failed ({_reason(e)}): only our own rules were used",)
-
-
-@lru_cache(maxsize=1)
-def installed() -> str:
-    """Its program beside our interpreter, or an empty string."""
-    program = Path(sys.executable).parent / "kingfisher"
-    return str(program) if os.access(program, os.X_OK) else ""
 
 
 def _run(program: str, pieces: Sequence[Piece], environ: Mapping[str, str]) -> list[Mapping[str, object]]:
