@@ -161,10 +161,13 @@ class Server:
         if not action.parent and live.snapshot_begun:
             await await_snapshot(place, waiter.hold)
             action = replace(action, at=self._now())
-        with Telling(waiter, live, lambda: left(place, asked_at)):
-            brought = await restore_disabled_git_hooks.look(live, asked, place.peer)
-            brought = (*brought, *agent_programs.objections(asked), *interactive_shells.unread(action))
-            return await self._guard.handle(live, action, waiter, brought)
+        brought = await restore_disabled_git_hooks.look(live, asked, place.peer)
+        brought = (*brought, *agent_programs.objections(asked), *interactive_shells.unread(action))
+        telling = Telling(waiter, live, lambda: left(place, asked_at))
+        try:
+            return await self._guard.handle(live, action, telling, brought)
+        finally:
+            telling.close()
 
     def _action(self, asked: wire_messages.Request, place: Place) -> Action:
         place.live.begun = True

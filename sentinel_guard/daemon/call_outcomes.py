@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -157,12 +158,12 @@ def in_question(session: Session, op: str) -> bool:
     """True where a loop may be under way, and progress is worth measuring: the last call failed, or the same operation
     has failed, within the window.
     """
-    ended = [c for c in session.calls if c.outcome]
-    return any(failed(c.outcome) for c in (*(c for c in ended if c.operation == op), *ended[-1:]))
+    last = next((c.outcome for c in reversed(session.calls) if c.outcome), None)
+    return failed(last) or any(failed(c.outcome) for c in session.calls if c.operation == op)
 
 
 def comes_in_turn(session: Session, op: str) -> bool:
     """True where an operation comes for the third time in the same turn, so that it may serve nothing."""
-    ended = [c.operation for c in session.calls if c.outcome]
-    turns = range(1, min(MAX_PERIOD, len(ended) // 2) + 1)
-    return any(ended[-turn] == ended[-2 * turn] == op for turn in turns)
+    newest = (call.operation for call in reversed(session.calls) if call.outcome)
+    ended = [*itertools.islice(newest, 2 * MAX_PERIOD)]
+    return any(ended[turn - 1] == ended[2 * turn - 1] == op for turn in range(1, len(ended) // 2 + 1))

@@ -138,6 +138,8 @@ class Reactions:
 
     async def after(self, live: Live, verdict: Verdict) -> None:
         """What follows once the answer has left."""
+        if verdict.response < Response.BREAK:
+            return
         done = asyncio.Event()
         live.reports.add(done)
         try:

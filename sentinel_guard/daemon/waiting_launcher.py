@@ -12,13 +12,14 @@ from sentinel_guard.core.model import Question
 from sentinel_guard.core.response_phrases import WAITING
 from sentinel_guard.core.session.session import State
 from sentinel_guard.daemon import wire_messages
+from sentinel_guard.daemon.guard import Waiter
 from sentinel_guard.daemon.live_sessions import Live, Place
 from sentinel_guard.daemon.peer_connection import Link
 from sentinel_guard.daemon.shell_origin import agent_above
 from sentinel_guard.humans.question_inbox import Channel, Reply
 
 SOON = 1.0
-"""Seconds that pass before it matters whose call it is: most are judged at once."""
+"""Seconds before its agent goes on in which a peer is told, and that pass at least before it is."""
 
 
 class Terminal:
@@ -36,24 +37,27 @@ class Terminal:
 
 
 class Telling:
-    """While a person is waited for, says so when ``left`` seconds have passed: the agent is about to go on without this
-    call.
+    """A peer that is held: while a person is waited for it is told so when ``left`` seconds have passed, as its agent
+    is about to go on without this call.
     """
 
-    def __init__(self, waiting: Waiting, live: Live, left: Callable[[], float]) -> None:
+    def __init__(self, waiting: Waiter, live: Live, left: Callable[[], float]) -> None:
         self._waiting, self._live, self._left = waiting, live, left
         self._task: asyncio.Task[None] | None = None
 
-    def __enter__(self) -> None:
-        self._later = asyncio.get_running_loop().call_later(SOON, self._begin)
+    @property
+    def channel(self) -> Channel | None:
+        return self._waiting.channel
 
-    def __exit__(self, *_: object) -> None:
-        self._later.cancel()
+    async def hold(self, text: str = "") -> None:
+        if self._task is None:  # most are judged at once, and never held
+            self._task = asyncio.create_task(self._tell())
+        await self._waiting.hold(text)
+
+    def close(self) -> None:
+        """It waits no longer."""
         if self._task:
             self._task.cancel()
-
-    def _begin(self) -> None:
-        self._task = asyncio.create_task(self._tell())
 
     async def _tell(self) -> None:
         pause = self._left() - SOON

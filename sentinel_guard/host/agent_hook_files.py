@@ -10,6 +10,7 @@ import contextlib
 import functools
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -48,15 +49,15 @@ def known(places: StatePaths) -> dict[Path, Installed]:
         raise HostError(f"{file} cannot be read: {e}.", "Remove it, and take the agents' hooks out by hand.") from e
 
 
-_record = functools.lru_cache(maxsize=64)(lambda places: places.state / _NAME)
-_seen: dict[Path, tuple[int, tuple[str, ...]]] = {}
+_record = functools.lru_cache(maxsize=64)(lambda places: str(places.state / _NAME))
+_seen: dict[str, tuple[int, tuple[str, ...]]] = {}
 
 
 def files(places: StatePaths) -> tuple[str, ...]:
     """The paths of these files; none where the record cannot be read. Each verdict asks for them."""
     record = _record(places)
     try:
-        changed = record.stat().st_mtime_ns
+        changed = os.stat(record).st_mtime_ns  # noqa: PTH116 - hot
         if _seen.get(record, (0,))[0] != changed:
             _seen[record] = changed, tuple(map(str, known(places)))
         return _seen[record][1]

@@ -200,7 +200,9 @@ def test_a_runner_that_does_not_come_back_is_nobody(monkeypatch):
     assert verdict.response is Response.DENY and "nobody can be asked" in verdict.decisive.why
 
 
-@pytest.mark.parametrize(("asks", "told"), [(True, [WAITING]), (False, [])], ids=["a person is asked", "nobody is"])
+@pytest.mark.parametrize(
+    ("asks", "told"), [(True, ["", WAITING]), (False, [""])], ids=["a person is asked", "nobody is"]
+)
 def test_before_its_agent_goes_on_without_it_a_waiting_call_says_so_once(monkeypatch, asks, told):
     monkeypatch.setattr("sentinel_guard.daemon.waiting_launcher.SOON", 0.01)
 
@@ -208,8 +210,10 @@ def test_before_its_agent_goes_on_without_it_a_waiting_call_says_so_once(monkeyp
         peer, stand = PatientPeer(), Stand()
         if asks:
             stand.sessions.note(stand.live, [encode_entries.state("s1", stand.now(), Event.ASK)])
-        with Telling(peer, stand.live, lambda: 0.02):
-            await asyncio.sleep(0.1)
+        telling = Telling(peer, stand.live, lambda: 0.02)
+        await telling.hold()
+        await asyncio.sleep(0.1)
+        telling.close()
         return peer.held
 
     assert asyncio.run(play()) == told
