@@ -334,14 +334,14 @@ def test_which_server_a_client_speaks_to(first: str, then: str, response: Respon
 def test_other_ends_that_are_this_machine(first: str, then: str, context: str, response: Response) -> None:
     files = {name if name[0] == "/" else f"{ROOT}/{name}": text for name, text in ENDS.items()}
     files |= {f"{HOME}/.kube/config": CONFIG.format(context)} if context else {}
-    assert _after(first, 0, then, files) is response
+    assert after_another(first, 0, then, files) is response
 
 
 @pytest.mark.parametrize(
     ("first", "code", "then", "response"), [row[:4] for row in ROWS], ids=[f"{r[0]}: {r[4]}" for r in ROWS]
 )
 def test_what_the_session_made_by_name_is_its_own(first: str, code: int, then: str, response: Response) -> None:
-    assert _after(first, code, then, {}) is response
+    assert after_another(first, code, then, {}) is response
 
 
 @pytest.mark.parametrize(
@@ -349,10 +349,10 @@ def test_what_the_session_made_by_name_is_its_own(first: str, code: int, then: s
     ids=[f"{n}: {row[3]}" for n, row in enumerate(BESIDE_FILES)],
 )  # fmt: skip
 def test_what_the_files_of_a_project_say_beside_it(first: str, then: str, response: Response) -> None:
-    assert _after(first, 0, then, {f"{ROOT}/{name}": text for name, text in FILES.items()}) is response
+    assert after_another(first, 0, then, {f"{ROOT}/{name}": text for name, text in FILES.items()}) is response
 
 
-def _after(first: str, code: int, then: str, files: dict[str, str]) -> Response:
+def after_another(first: str, code: int, then: str, files: dict[str, str]) -> Response:
     """What is said of a text after another one that ended with this code."""
     policy, session, world = merge(builtin()), Session("s", ROOT), FakeWorld(files, folders=(ROOT,))
     action = Action("a", "s", Layer.HOOK, "bash", {"command": first}, ROOT, 1.0, ROOT)

@@ -15,7 +15,7 @@ from sentinel_guard.core.model import Effect, Kind
 
 _KINDS = (
     *("container ", "compose project ", "port ", "database ", "role ", "topic "),
-    *("kubeconfig ", "current cluster", "machines of ", "cluster ", "mc ", "mc! "),
+    *("kubeconfig ", "current cluster", "machines of ", "cluster ", "mc ", "mc! ", "repository ", "context "),
 )
 _CHOSEN = "compose project "
 """What starts one succeeds where it is there, too: that nothing says its name is the witness, and no exit code."""
@@ -34,7 +34,7 @@ def effects(own: Collection[str], text: str | None) -> Iterator[Effect]:
         yield Effect(Kind.EXECUTE, name, how=frozenset(("makes",)))
 
 
-_MAKES = re.compile(r"(?i)run|create|\bup\b|start|alias|initdb")
+_MAKES = re.compile(r"(?i)run|create|\bup\b|start|alias|initdb|clone")
 """What makes one of them has one of these words."""
 
 

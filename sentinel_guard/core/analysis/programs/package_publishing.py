@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
+from sentinel_guard.core.analysis.programs.cloud import local_registries
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
 from sentinel_guard.core.model import Effect, Kind
 
@@ -156,7 +157,8 @@ def registry(call: Call) -> Iterator[Effect]:
     """npm, cargo, gem, poetry, twine …: the subcommands that publish or take back."""
     program = call.command.program
     if not any(item.text in ("--dry-run", "--help") for item in call.fields):
-        yield from subcommand_tables.effects(call, TABLES.get(program, ()), _REGISTRIES.get(program, program))
+        found = subcommand_tables.effects(call, TABLES.get(program, ()), _REGISTRIES.get(program, program))
+        yield from (e for e in found if e.kind is not Kind.PUBLISH or not local_registries.is_meant(call))
 
 
 _CARGO = {"sqlx": "sqlx", "diesel": "diesel", "loco": "cargo-loco", "shuttle": "shuttle", "lambda": "cargo-lambda",

@@ -18,6 +18,7 @@ from sentinel_guard.core.analysis.programs.cloud import (
     ansible,
     deployment_tools,
     local_ends,
+    local_registries,
     other_service_clis,
     remote_commands,
     service_requests,
@@ -97,7 +98,8 @@ def cloud(call: Call) -> Effects:
     yield from () if aside or subcommand_tables.what(call, rows) else service_requests.effects(call, target)
     if words and not (aside or subcommand_tables.what(call, rows)):
         yield call.effect(Kind.DEPLOY, target, "delete", sure=False)
-    yield from subcommand_tables.effects(call, rows, target)
+    found = subcommand_tables.effects(call, rows, target)
+    yield from (e for e in found if e.kind is not Kind.PUBLISH or not local_registries.is_meant(call))
 
 
 def _switches(call: Call) -> Effects:

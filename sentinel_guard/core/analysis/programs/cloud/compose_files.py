@@ -7,12 +7,12 @@ Source: the Compose specification, https://docs.docker.com/reference/compose-fil
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from sentinel_guard.core.analysis import task_words
-from sentinel_guard.core.analysis.expansion.command_and_options import Call, Parsed
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, Parsed
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.model import Command, Effect, Kind
 
@@ -44,16 +44,35 @@ _CLIENTS = frozenset(
     )
 )
 """Clients that speak to the server of their own machine where no word names another."""
-_HOST_OPTIONS = ("-h", "-H", "-S", "-a", "--host", "--server", "--hostname", "--address", "--uri", "--port", "-P")
+_BROKERS = frozenset(
+    (
+        *("rabbitmqctl", "rabbitmqadmin", "rpk", "nats", "etcdctl", "kafka-topics", "kafka-topics.sh"),
+        *("kafka-consumer-groups", "kafka-consumer-groups.sh", "kafka-delete-records", "kafka-delete-records.sh"),
+        *("kafka-configs", "kafka-configs.sh", "pulsar-admin", "vault", "bao", "consul", "awslocal", "temporal"),
+        *("tctl", "artemis", "zkCli.sh", "solr", "memcflush"),
+    )
+)
+"""Tools of brokers, queues and stores that speak to the server beside them."""
+_HOST_OPTIONS = (
+    *("-h", "-H", "-S", "-a", "--host", "--server", "--hostname", "--address", "--uri", "--port", "-P", "-address"),
+    *("--bootstrap-server", "--brokers", "--broker", "--broker-list", "--zookeeper", "--endpoints", "--endpoint"),
+    *("--endpoint-url", "--admin-url", "--url", "--node", "-http-addr", "--context", "--profile"),
+)
 _CODE_OPTIONS = ("-c", "--command", "-e", "--eval", "--execute", "-q", "--query", "-Q")
 _TASKS = frozenset(("rails", "rake", "mix"))
 _LOCAL = ("localhost", "127.0.0.1")
+_AT_PORT = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?::\d+)?(?:/\S*)?")
+_ELSEWHERE_AT = re.compile(
+    r"://(?!(?:[^@/\s]*@)?(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|$))|[\w-]\.[a-z]{2,}:\d+|@[\w-]+\.\w"
+)
 _ADDRESSED = frozenset(("mongosh", "mongo", "cqlsh", "cypher-shell"))
 """Clients to which an operand is an address."""
 
 
 def _is_beside(command: Command) -> bool:
     """Whether a client speaks to the server of the machine, or container, that it runs in."""
+    if command.program in _BROKERS:
+        return _names_no_other(command.argv)
     if command.program not in _CLIENTS:
         return False
     for before, word in pairwise(command.argv):
@@ -72,6 +91,28 @@ def _is_beside(command: Command) -> bool:
         elif command.program in _ADDRESSED and word[:1] != "-" and re.search(r"[.:/]", word):
             return False
     return True
+
+
+def is_beside(effect: Effect) -> bool:
+    """Whether what a client, or a broker's tool, loses lies at the server of the machine or container it runs in."""
+    told = effect.kind in (Kind.DATABASE, Kind.DEPLOY) and effect.command is not None
+    return told and effect.command is not None and _is_beside(effect.command)
+
+
+def leads_away(effect: Effect) -> bool:
+    """Whether a client, or a broker's tool, names the server of another machine."""
+    command = effect.command
+    return command is not None and command.program in _CLIENTS | _BROKERS and not _is_beside(command)
+
+
+def _names_no_other(argv: Sequence[str]) -> bool:
+    """Whether no word of a broker's tool names the server of another machine."""
+    for before, word in pairwise(argv):
+        name, sign, value = word.partition("=")
+        told = word if before in _HOST_OPTIONS else value if name in _HOST_OPTIONS and sign else ""
+        if (told and not _AT_PORT.fullmatch(told.partition("://")[2] or told)) or _ELSEWHERE_AT.search(word):
+            return False
+    return not any(UNKNOWN in word for word in argv)
 
 
 def texts(call: Call, parsed: Parsed) -> list[str] | None:
@@ -155,10 +196,10 @@ class Project(NamedTuple):
         """Whether a loss in a database takes no more than ``compose down`` does: a client in a service speaks to the
         server beside it, a framework's task to the services that its environment names.
         """
+        if is_beside(effect):
+            return service in self.services and service not in self.kept
         if effect.kind is not Kind.DATABASE or effect.command is None:
             return False
-        if _is_beside(effect.command):
-            return service in self.services and service not in self.kept
         task, lines = effect.command, self.services.get(service, "")
         if task.program not in _TASKS or not task_words.are_plain(task.program, task.argv[1:]):
             return False

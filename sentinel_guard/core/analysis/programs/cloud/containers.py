@@ -11,7 +11,7 @@ from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, Parsed, options, parse
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
-from sentinel_guard.core.analysis.programs.cloud import compose_files, mounted_keys, own_containers
+from sentinel_guard.core.analysis.programs.cloud import compose_files, local_registries, mounted_keys, own_containers
 from sentinel_guard.core.analysis.programs.cloud.remote_consoles import changes_models, is_console, is_production
 from sentinel_guard.core.analysis.secret_names import STORE
 from sentinel_guard.core.model import Effect, Kind
@@ -59,7 +59,8 @@ _AT_WORK = frozenset(("run", "create", "rm", "rmi", "stop", "kill", "restart", "
 def docker(call: Call) -> Effects:
     verb, operands = call.command.subcommand, call.operands
     if not (verb == "rm" and operands and all(own_containers.is_own(call, item) for item in operands)):
-        yield from subcommand_tables.effects(call, _DOCKER, _target(verb))
+        found = subcommand_tables.effects(call, _DOCKER, _target(verb))
+        yield from (e for e in found if e.kind is not Kind.PUBLISH or not local_registries.is_meant(call))
     action = verb
     if verb == "compose":
         action = _compose_fields(call)[1]
@@ -75,7 +76,9 @@ def docker(call: Call) -> Effects:
             yield call.effect(Kind.PRIVILEGE, "container --privileged", sure=False)
         own = bool(operands) and own_containers.is_own(call, operands[0])
         found = _inside(call, operands[1:], {}, () if own else _KEPT)
-        yield from (effect for effect in found if not (own and effect.kind in (Kind.DATABASE, Kind.DEPLOY)))
+        for effect in found:
+            if not (own and effect.kind in (Kind.DATABASE, Kind.DEPLOY)) or compose_files.leads_away(effect):
+                yield effect
     elif verb == "cp":
         yield from _copy(call)
     elif (
@@ -167,7 +170,10 @@ def compose(call: Call) -> Effects:
         spared = project is not None and service in project.services and "volumes" not in project.services[service]
         kept = (*_volumes(run), *(() if spared else _KEPT))
         found = _inside(call, run.operands[1:], mounts, kept)
-        yield from (effect for effect in found if project is None or not project.spares(effect, service))
+        own = not away and own_containers.is_own_project(call, parsed)
+        for effect in found:
+            if not ((own and compose_files.is_beside(effect)) or (project and project.spares(effect, service))):
+                yield effect
     elif verb in ("down", "rm") and {"-v", "--volumes"} & parse(fields, _COMPOSE_DOWN).flags.keys():
         if compose_files.names_volumes(call, parsed) and not own_containers.is_own_project(call, parsed):
             yield call.effect(Kind.DEPLOY, "docker volumes", "delete")

@@ -12,17 +12,13 @@ from fnmatch import fnmatchcase
 from sentinel_guard.core.analysis import network_addresses
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.analysis.programs import subcommand_tables
+from sentinel_guard.core.analysis.programs.cloud import local_ends
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
 from sentinel_guard.core.model import Effect
 
 _HELP = "** --help|-h|--version"
 _TRIED = f"{_HELP}, ** --dry-run|--diff-run|--simulate"
 
-LOCAL_CONTEXTS: tuple[str, ...] = (
-    *("kind-*", "k3d-*", "minikube*", "docker-desktop", "docker-for-desktop", "rancher-desktop", "colima*", "orbstack"),
-    *("microk8s", "k3s-local", "localhost"),
-)
-"""Names of clusters in a container of this machine."""
 _TEST_CHAINS: tuple[str, ...] = (
     *("localhost", "localnet", "local*", "hardhat", "anvil", "ganache", "development", "develop", "test", "l"),
     *("*sepolia*", "*holesky*", "*goerli*", "*testnet*", "*devnet*", "*amoy*", "*fuji*", "d", "t"),
@@ -73,9 +69,11 @@ _NODES = ("--rpc-url", "-r", "--fork-url", "--network", "--provider.cluster", "-
 def deploy(call: Call) -> Iterable[Effect]:
     """What changes for others; nothing where all that is named as the other end is of this machine, or for trials."""
     program = call.command.program
-    names, apart = (_CONTEXTS, LOCAL_CONTEXTS) if program in CLUSTERS else (_NODES, _TEST_CHAINS)
+    names, apart = (_CONTEXTS, local_ends.LOCAL_CONTEXTS) if program in CLUSTERS else (_NODES, _TEST_CHAINS)
     given = call.head.values(*names) or call.parsed.values(*names)
     if given and all(item.known and _is_apart(item.text, apart) for item in given):
+        return ()
+    if program in CLUSTERS and not given and local_ends.is_here(call):
         return ()
     if program in ("cast", "forge") and not given and not _sets_node(call):
         return ()  # their own default is a node of this machine

@@ -7,14 +7,20 @@ Kubeconfigs of the person are compared with names of clusters in containers, and
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
 from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.cloud import deployment_tools, terraform_files
+from sentinel_guard.core.analysis.programs.cloud import terraform_files
 
+LOCAL_CONTEXTS: tuple[str, ...] = (
+    *("kind-*", "k3d-*", "minikube*", "docker-desktop", "docker-for-desktop", "rancher-desktop", "colima*", "orbstack"),
+    *("microk8s", "k3s-local", "localhost"),
+)
+"""Names of clusters in a container of this machine."""
 _SERVERS: dict[str, tuple[tuple[str, ...], str]] = {
     **dict.fromkeys(("aws", "awslocal"), (("--endpoint-url",), "AWS_ENDPOINT_URL")),
     "vault": (("-address", "--address"), "VAULT_ADDR"),
@@ -43,7 +49,7 @@ def is_here(call: Call) -> bool:
     context = call.head.value("--context", "--kube-context") or call.parsed.value("--context", "--kube-context")
     named = context is not None and (context.known or context.text[:1].isalpha())  # what follows may be a number
     if context is not None and named and not call.has("--server", "-s", "--kubeconfig"):
-        return any(fnmatchcase(context.text, pattern) for pattern in deployment_tools.LOCAL_CONTEXTS)
+        return is_context_here(call, context.text)
     if (file := _own_kubeconfig(call)) is not None:
         return file
     if program in _CLUSTER_TOOLS and context is None:
@@ -58,12 +64,40 @@ def is_here(call: Call) -> bool:
     return set_to.known and any(map(network_addresses.is_local_address, set_to.items))
 
 
+def is_context_here(call: Call, name: str) -> bool:
+    """Whether a context is called as the tools of clusters in containers call theirs, or is one that such a tool made
+    under a name of the session's choice.
+    """
+    named = any(fnmatchcase(name, pattern) for pattern in LOCAL_CONTEXTS)
+    return named or call.world.is_own(f"context {name}")
+
+
 _SERVER_KEY = re.compile(r"\bserver\b['\"]?\s*:")
 _SERVER = re.compile(r"\bserver\b['\"]?[ \t]*:[ \t]*['\"]?(https?://[^\s'\",}#]+)")
 _GOES_ROUND = re.compile(r"\\|\bproxy-url\b")
 """What a kubeconfig may lead elsewhere with though its servers are here; a key may be spelled with escapes."""
 _CURRENT = re.compile(r"(?m)^current-context:[ \t]*[\"']?([\w.@:/-]+)[\"']?[ \t]*$")
-_CLUSTER_TOOLS = frozenset(("kubectl", "oc", "helm", "helmfile", "flux"))
+_CLUSTER_TOOLS = frozenset(
+    (
+        *(
+            "kubectl",
+            "oc",
+            "helm",
+            "helmfile",
+            "flux",
+            "skaffold",
+            "werf",
+            "devspace",
+            "kapp",
+            "kluctl",
+            "odo",
+            "tanka",
+        ),
+        *("timoni", "garden", "cilium", "istioctl", "linkerd", "velero", "operator-sdk", "cmctl", "tkn", "kn", "dapr"),
+        *("tilt", "crossplane", "ko", "k9s"),
+    )
+)
+"""What speaks to the cluster that the kubeconfig names."""
 
 
 def _own_kubeconfig(call: Call) -> bool | None:
@@ -81,13 +115,24 @@ def _own_kubeconfig(call: Call) -> bool | None:
     if not (path.startswith(paths.TEMPORARY) or (call.world.root and path.startswith(f"{call.world.root}/"))):
         return None
     text = call.world.read(path) or ""
-    if not _SERVER_KEY.search(text) and call.world.is_own(f"kubeconfig {path}"):
+    own = call.world.is_own(f"kubeconfig {path}")
+    if own and not _SERVER_KEY.search(text):
         return True
     servers = _SERVER.findall(text)
     if not servers or len(servers) != len(_SERVER_KEY.findall(text)) or _GOES_ROUND.search(text):
         return False
     plain = not call.has("--server", "-s", "--kube-apiserver")
-    return plain and all(network_addresses.is_local_address(one) and not _is_forwarded(call, one) for one in servers)
+    of_machine = own or _OF_MINIKUBE in text
+    return plain and all(
+        (network_addresses.is_local_address(one) or (of_machine and _VIRTUAL.match(one)))
+        and not _is_forwarded(call, one)
+        for one in servers
+    )
+
+
+_VIRTUAL = re.compile(r"https://192\.168\.\d+\.\d+(?::\d+)?/?$")
+_OF_MINIKUBE = "minikube.sigs.k8s.io"
+"""Its clusters are machines, or containers, with addresses of their own."""
 
 
 def _is_forwarded(call: Call, address: str) -> bool:
@@ -104,21 +149,25 @@ def _is_current_here(call: Call) -> bool:
     if CHANGED in call.world.forwards or call.has("--server", "-s", "--kube-apiserver", "--kubeconfig", "--cluster"):
         return False
     held = call.scope.lookup("KUBECONFIG")
+    if CHOSEN in call.world.own and not held.isset:
+        return True
     if held.isset and not (held.known and ":" not in "".join(held.items)):
         return False
     path = call.locate("".join(held.items)) if held.isset else f"{call.world.home}/.kube/config"
     if not call.world.kind(path):
         return call.world.is_own("current cluster")
-    return call.world.fulfils(path, _names_container)
+    return call.world.fulfils(path, lambda text: _names_container(call, text))
 
 
-def _names_container(text: str) -> bool:
+def _names_container(call: Call, text: str) -> bool:
     found = _CURRENT.findall(text)
-    return len(found) == 1 and any(fnmatchcase(found[0], pattern) for pattern in deployment_tools.LOCAL_CONTEXTS)
+    return len(found) == 1 and is_context_here(call, found[0])
 
 
 CHANGED = "context of kubectl"
 """Among ``Overlay.forwards``: from here on another cluster may be meant."""
+CHOSEN = "chosen cluster"
+"""Among ``Overlay.own``: the text has chosen a cluster of this machine, and no other one since."""
 _CHOOSES = re.compile(
     r"(?:use|set|rename)-context|set-cluster|get-credentials|update-kubeconfig|kubeconfig|credentials"
 )
@@ -127,7 +176,7 @@ _CHOOSES = re.compile(
 def note(call: Call) -> None:
     """What a command says of other ends from here on: clusters that it makes, aliases, another context."""
     program, words = call.command.program, [item.text for item in call.fields[1:]]
-    if program in ("kind", "minikube", "k3d"):
+    if program in MAKERS:
         if {"create", "start", "export", "write", "merge"} & {*words[:3]}:
             _note_cluster(call)
     elif program in ("mc", "mcli"):
@@ -137,23 +186,58 @@ def note(call: Call) -> None:
     elif program == "vagrant":
         if words[:1] == ["up"] and not call.world.kind(call.locate(Field(".vagrant"))):
             call.world.own.add(f"machines of {call.cwd}")
+    elif _chooses_here(call, words):
+        call.world.forwards.discard(CHANGED)
+        call.world.own.add(CHOSEN)
     elif program in SWITCHERS or any(map(_CHOOSES.search, words)):
         call.world.forwards.add(CHANGED)
+        call.world.own.discard(CHOSEN)
+
+
+def _chooses_here(call: Call, words: list[str]) -> bool:
+    """``kubectl config use-context kind-x`` and its like, of a cluster of this machine that the kubeconfig knows: where
+    there is none of that name the current one stays.
+    """
+    shift = 1 if call.command.program == "kubectx" else 3 if words[:2] == ["config", "use-context"] else 0
+    if not shift or len(words) != shift or call.scope.lookup("KUBECONFIG").isset or not call.fields[-1].known:
+        return False
+    name = words[-1]
+    known = re.compile(rf"(?m)^\s*(?:-\s*)?name:[ \t]*[\"']?{re.escape(name)}[\"']?[ \t]*$")
+    there = call.world.fulfils(f"{call.world.home}/.kube/config", lambda text: known.search(text) is not None)
+    return is_context_here(call, name) and (there or call.world.is_own("current cluster"))
 
 
 SWITCHERS = ("kubectx", "kubie", "kubeswitch", "kubech", "ktx", "kcf")
 
 
+MAKERS = ("kind", "minikube", "k3d", "microk8s", "ctlptl")
+"""What makes clusters in containers, or machines, of this one; what they print as a kubeconfig leads there."""
+
+
+def note_written(fields: Sequence[Field], written: Sequence[str], own: set[str]) -> None:
+    """``k3d kubeconfig get x > FILE``."""
+    words = {item.text for item in fields[1:]}
+    if fields[0].text in MAKERS and words & {"kubeconfig", "config"} and not words & {"merge", "write"}:
+        own.update(f"kubeconfig {path}" for path in written)
+
+
 def _note_cluster(call: Call) -> None:
-    behind = (item for before, item in pairwise(call.fields) if before.text in ("--kubeconfig", "-o", "--output"))
-    within = (item for item in call.fields if item.text.startswith(("--kubeconfig=", "--output=")))
-    option = next((Field(item.text.partition("=")[2], item.known) for item in within), next(behind, None))
+    if call.command.program == "minikube":
+        call.world.own.update(f"context {item.text}" for item in given(call, "-p", "--profile") if item.known)
+    option = next(iter(given(call, "--kubeconfig", "-o", "--output")), None)
     held = call.scope.variables.get("KUBECONFIG")
     name = option if option is not None else Field("".join(held)) if held else None
     if name is None:
         call.world.own.add("current cluster")
     elif name.known and name.text and not call.world.kind(path := call.locate(name)):
         call.world.own.add(f"kubeconfig {path}")
+
+
+def given(call: Call, *names: str) -> list[Field]:
+    """The values of options, wherever they stand, of a program whose options no table tells."""
+    behind = [item for before, item in pairwise(call.fields) if before.text in names]
+    within = [item for item in call.fields if item.text.startswith(tuple(f"{name}=" for name in names))]
+    return [*(Field(item.text.partition("=")[2], item.known) for item in within), *behind]
 
 
 def saved_plan(call: Call) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.analysis.programs import subcommand_tables
-from sentinel_guard.core.analysis.programs.cloud import remote_commands, service_requests
+from sentinel_guard.core.analysis.programs.cloud import local_ends, local_registries, remote_commands, service_requests
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
 from sentinel_guard.core.model import Effect, Kind
 
@@ -197,7 +197,7 @@ def service(call: Call) -> Iterator[Effect]:
     if any(item.known and network_addresses.is_local_address(item.text) for item in where):
         return
     program = call.command.program
-    if program in _BACKUPS and _is_for_trial(call):
+    if (program in _BACKUPS and _is_for_trial(call)) or local_registries.is_meant(call) or local_ends.is_here(call):
         return
     if any(not item.known and ("$(" in item.source or "`" in item.source) for item in call.fields[1:]):
         yield call.effect(Kind.NETWORK, program, "data")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.git import git_config_files, git_index, git_refs, git_worktree
+from sentinel_guard.core.analysis.programs.git import git_config_files, git_index, git_refs, git_worktree, own_clones
 from sentinel_guard.core.analysis.programs.git.changes_repository import LOOKS, only_looks
 from sentinel_guard.core.analysis.programs.git.git_config_files import HOOKS, variable
 from sentinel_guard.core.analysis.programs.git.git_settings_changes import config, setting
@@ -92,7 +92,8 @@ def git(call: Call) -> Effects:
             continue  # of a clone among temporary files: nobody keeps anything there
         lost = away and effect.kind is Kind.GIT_REWRITE and effect.target in _HELD
         sent = foreign and effect.kind is Kind.PUBLISH
-        yield replace(effect, how=effect.how | {"elsewhere"}) if lost or sent else effect
+        told = replace(effect, how=effect.how | {"elsewhere"}) if lost or sent else effect
+        yield from own_clones.spared(call, told) if effect.kind is Kind.GIT_REWRITE else (told,)
 
 
 def _runs_no_hook(call: Call, name: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
+from sentinel_guard.core.analysis.programs.git import own_clones
 from sentinel_guard.core.analysis.programs.git.git_config_files import common_dir, given, own, read, top
 from sentinel_guard.core.analysis.programs.git.git_settings_changes import setting
 from sentinel_guard.core.analysis.programs.git.git_worktree import (
@@ -126,6 +127,7 @@ def clone(call: Call) -> Effects:
     yield from _transport(call, call.operands[0].text if call.operands else "")
     yield call.effect(Kind.NETWORK, call.operands[0].text if call.operands else "origin")
     yield from created(call)
+    own_clones.note(call)
     for item in call.operands[1:2]:
         yield from call.write(item, "append")
         if item.known:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
+from sentinel_guard.core.analysis.programs.git import own_clones
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -131,7 +132,14 @@ def vcs(call: Call) -> Effects:
         yield call.effect(_LOST, "history", "force", sure=False)
     for row in _TABLE.get(name, _TABLE.get(call.command.program, ())):
         if (not row.flags or said.intersection(row.flags)) and not _online(call, row):
-            yield call.effect(row.kind, row.target, *row.how.split())
+            effect = call.effect(row.kind, row.target, *row.how.split())
+            yield from _of_clone(call, effect) if call.command.program == "bfg" else (effect,)
+
+
+def _of_clone(call: Call, effect: Effect) -> Effects:
+    """``bfg --delete-files x CLONE``: a repository of git."""
+    folders = [item for item in call.operands[-1:] if item.known]
+    return own_clones.spared(replace(call, cwd=call.locate(folders[0])) if folders else call, effect)
 
 
 def _configured(call: Call, verb: str) -> Effects:
@@ -199,6 +207,10 @@ OPTIONS = {
     "gix": options("-r= --repository= -c= -t= | sub"),
     "cvs": options("-d= -e= -T= -z= -s= -r= -D= -j= -k= -m= | sub"),
     "jj": options("-R= --repository= -r= --revisions= -m= --message= --at-op= --config= --from= --to= -b= | sub"),
+    "bfg": options(
+        "-D= --delete-files= --delete-folders= -b= --strip-blobs-bigger-than= -B= --strip-biggest-blobs= "
+        "-bi= --strip-blobs-with-ids= -rt= --replace-text= -p= --protect-blobs-from="
+    ),
     "java": options("-jar= -cp= -classpath= | words first"),
 }
 

@@ -1,0 +1,104 @@
+"""Registries of images and packages on this machine: what is pushed to ``localhost:5000/app`` is published to nobody.
+
+A registry stands in a reference (of images), in an option, or in a variable. Where one of them names another machine,
+or nobody knows which, or none names any, the usual one is meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sentinel_guard.core.analysis.expansion.command_and_options import Call
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.programs.cloud import local_ends
+
+_LOOPBACK = r"(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1\]|host\.docker\.internal)"
+_REFERENCE = re.compile(rf"(?:docker://|oci://|registry:)?{_LOOPBACK}(?::\d+)?/.+", re.DOTALL)
+"""An image with a registry of this machine; what stands behind the registry may be unknown."""
+_FILE = re.compile(r"(?:docker-archive|oci-archive|oci|dir|docker-daemon|containers-storage):(?!//).+")
+_KO = re.compile(rf"(?:ko|kind)\.local(?:/.*)?|{_LOOPBACK}(?::\d+)?(?:/.*)?")
+_URL = re.compile(rf"https?://(?:[^@/\s]*@)?{_LOOPBACK}(?::\d+)?(?:/\S*)?|file://\S*")
+_MAVEN = re.compile(rf"altDeploymentRepository=(?:[\w.-]+::)?(?:[\w.-]+::)?{_URL.pattern}")
+_OTHER_REGISTRY = re.compile(r"\"publishConfig\"\s*:\s*\{[^}]*\"(?:@[\w-]+:)?registry\"\s*:\s*\"([^\"]*)\"")
+
+_FIRST = frozenset(("oras", "pack"))
+"""What names the target first: the files stand behind it."""
+_IMAGES = frozenset(
+    ("docker", "podman", "nerdctl", "buildah", "crane", "gcrane", "skopeo", "regctl", "oras", "helm", "pack")
+)
+_VERBS = frozenset(
+    (
+        *("push", "copy", "cp", "tag", "delete", "rm", "append", "mutate", "rebase", "image", "manifest", "artifact"),
+        *("build", "create", "import", "attach", "index", "blob"),
+    )
+)
+_OPTIONS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("npm", "pnpm", "yarn", "yarnpkg", "bun", "lerna", "vsce"), ("--registry",)),
+    **dict.fromkeys(("twine", "maturin", "flit"), ("--repository-url",)),
+    "uv": ("--publish-url",),
+    **dict.fromkeys(("hatch", "pdm"), ("-r", "--repo", "--repository")),
+    "gem": ("--host",),
+    "cargo": ("--index",),
+    **dict.fromkeys(("dotnet", "nuget", "choco"), ("-s", "--source", "-Source")),
+}
+_VARIABLES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("npm", "pnpm"), ("npm_config_registry", "NPM_CONFIG_REGISTRY")),
+    **dict.fromkeys(("yarn", "yarnpkg"), ("YARN_NPM_PUBLISH_REGISTRY",)),
+    "twine": ("TWINE_REPOSITORY_URL",),
+    "uv": ("UV_PUBLISH_URL",),
+    "gem": ("RUBYGEMS_HOST",),
+    "mix": ("HEX_API_URL",),
+    "maturin": ("MATURIN_REPOSITORY_URL",),
+}
+
+
+def is_meant(call: Call) -> bool:
+    """Whether all that a command publishes, or takes back, is in a registry of this machine."""
+    program = call.command.program
+    if program in _IMAGES:
+        named = list(_images(call))
+        return bool(named) and all(_REFERENCE.fullmatch(text) or _FILE.fullmatch(text) for text in named)
+    if program == "ko":
+        where = call.scope.lookup("KO_DOCKER_REPO")
+        here = where.known and all(map(_KO.fullmatch, where.items))
+        return here and (call.command.subcommand != "apply" or local_ends.is_here(call))
+    if program in ("mvn", "mvnw", "mvnd"):
+        return any(_MAVEN.fullmatch(item.text) for item in call.parsed.values("-D") if item.known)
+    names, variables = _OPTIONS.get(program, ()), _VARIABLES.get(program, ())
+    given = [*call.head.values(*names), *call.parsed.values(*names)] if names else []
+    if given:
+        here = all(item.known and (_URL.fullmatch(item.text) or _is_folder(call, item)) for item in given)
+        return here and not _publishes_elsewhere(call)
+    held = [value for name in variables if (value := call.scope.lookup(name)).isset]
+    known = bool(held) and all(value.known and all(map(_URL.fullmatch, value.items)) for value in held)
+    return known and not _publishes_elsewhere(call)
+
+
+def _images(call: Call) -> Iterator[str]:
+    """The references to which a command writes."""
+    tags = [item.text for item in local_ends.given(call, "-t", "--tag")]
+    if call.has("--push") or (tags and call.command.subcommand in ("build", "buildx", "builder", "image")):
+        yield from tags
+        return
+    items = [item.text for item in call.operands]
+    while items and items[0] in _VERBS:
+        items.pop(0)
+    if call.command.subcommand == "push" and call.command.program in ("docker", "nerdctl"):
+        yield from items
+    else:
+        yield from items[:1] if call.command.program in _FIRST and call.command.subcommand != "copy" else items[-1:]
+
+
+def _is_folder(call: Call, item: Field) -> bool:
+    """A feed of packages may be a folder: ``dotnet nuget push x.nupkg --source ./feed``."""
+    path = "/" in item.text and "://" not in item.text
+    return path and call.command.program in ("dotnet", "nuget", "choco")
+
+
+def _publishes_elsewhere(call: Call) -> bool:
+    """Whether a package's own settings name a registry of another machine."""
+    if "--registry" not in _OPTIONS.get(call.command.program, ()):
+        return False
+    found = _OTHER_REGISTRY.search(call.world.read(call.locate("package.json")) or "")
+    return found is not None and _URL.fullmatch(found[1]) is None
