@@ -324,7 +324,7 @@ ASKED_SERVERS = [
     ids=[f"{n}: {row[3]}" for n, row in enumerate(ASKED_SERVERS)],
 )  # fmt: skip
 def test_which_server_a_client_speaks_to(first: str, then: str, response: Response) -> None:
-    assert _after(first, 0, then, {f"{ROOT}/compose.yaml": VOLUMES}) is response
+    assert after_another(first, 0, then, {f"{ROOT}/compose.yaml": VOLUMES}) is response
 
 
 @pytest.mark.parametrize(
