@@ -93,7 +93,7 @@ def _is_beside(command: Command) -> bool:
     return True
 
 
-def is_beside(effect: Effect) -> bool:
+def _is_lost_beside(effect: Effect) -> bool:
     """Whether what a client, or a broker's tool, loses lies at the server of the machine or container it runs in."""
     told = effect.kind in (Kind.DATABASE, Kind.DEPLOY) and effect.command is not None
     return told and effect.command is not None and _is_beside(effect.command)
@@ -196,7 +196,7 @@ class Project(NamedTuple):
         """Whether a loss in a database takes no more than ``compose down`` does: a client in a service speaks to the
         server beside it, a framework's task to the services that its environment names.
         """
-        if is_beside(effect):
+        if _is_lost_beside(effect):
             return service in self.services and service not in self.kept
         if effect.kind is not Kind.DATABASE or effect.command is None:
             return False

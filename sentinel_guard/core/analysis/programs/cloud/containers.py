@@ -170,10 +170,7 @@ def compose(call: Call) -> Effects:
         spared = project is not None and service in project.services and "volumes" not in project.services[service]
         kept = (*_volumes(run), *(() if spared else _KEPT))
         found = _inside(call, run.operands[1:], mounts, kept)
-        own = not away and own_containers.is_own_project(call, parsed)
-        for effect in found:
-            if not ((own and compose_files.is_beside(effect)) or (project and project.spares(effect, service))):
-                yield effect
+        yield from (effect for effect in found if project is None or not project.spares(effect, service))
     elif verb in ("down", "rm") and {"-v", "--volumes"} & parse(fields, _COMPOSE_DOWN).flags.keys():
         if compose_files.names_volumes(call, parsed) and not own_containers.is_own_project(call, parsed):
             yield call.effect(Kind.DEPLOY, "docker volumes", "delete")
