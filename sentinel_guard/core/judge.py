@@ -82,10 +82,10 @@ def _each_command_once(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
     seen: set[tuple[object, ...]] = set()
     again: set[int] = set()
     for name, group in groups.items():
-        key = (group[0].command, *((e.kind, e.target, e.sure, e.how, e.data, e.written) for e in group))
+        key = (group[0].command, *[(e.kind, e.target, e.sure, e.how, e.data, e.written) for e in group])
         again |= {name} if key in seen else set()
         seen.add(key)
-    return tuple(e for e in effects if id(e.command) not in again) if again else effects
+    return tuple([e for e in effects if id(e.command) not in again]) if again else effects
 
 
 def _run(check: Check, case: Case) -> list[Finding]:

@@ -247,6 +247,8 @@ _WRITTEN = {"{account}": _ACCOUNTS.patterns, "{device}": _DEVICES.patterns}
 
 
 _BELOW = ("{home}/", "{root}/")
+_OUTSIDE = ("{system}", "{system-file}", "{account}")
+"""Names that mean nothing in the repository."""
 
 
 def is_target(pattern: str) -> bool:
@@ -266,6 +268,10 @@ def matches_target(patterns: tuple[str, ...], target: str, ground: TargetContext
     for named in split.named:
         if named(path, ground):
             return True
+    if split.outside and not inside(path, ground.root):
+        for named in split.outside:
+            if named(path, ground):
+                return True
     if split.home is not None and split.home.match(path, ground.home):
         return True
     return split.root is not None and split.root.match(path, ground.root)
@@ -275,6 +281,8 @@ class _Split(NamedTuple):
     """A list of patterns by their kind: rules are matched on every command."""
 
     named: tuple[Callable[[str, TargetContext], bool], ...]
+    outside: tuple[Callable[[str, TargetContext], bool], ...]
+    """Of these those that mean nothing in the repository: not asked of what lies there, as most does."""
     home: Below | None
     root: Below | None
     plain: Anywhere | None
@@ -296,7 +304,8 @@ def _split(patterns: tuple[str, ...]) -> _Split:
 def _split_anew(patterns: tuple[str, ...]) -> _Split:
     home, root = ([p[len(name) :] for p in patterns if p.startswith(name)] for name in _BELOW)
     plain = [p for p in patterns if p not in _NAMED and not p.startswith(_BELOW)]
-    named = tuple(_NAMED[p] for p in patterns if p in _NAMED)
+    named = tuple(_NAMED[p] for p in patterns if p in _NAMED and p not in _OUTSIDE)
+    outside = tuple(_NAMED[p] for p in patterns if p in _OUTSIDE)
     return _Split(
-        named, Below(home) if home else None, Below(root) if root else None, Anywhere(plain) if plain else None
+        named, outside, Below(home) if home else None, Below(root) if root else None, Anywhere(plain) if plain else None
     )

@@ -31,6 +31,7 @@ from sentinel_guard.core.model import Command, Effect, Kind
 
 SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib", "/opt/", "/nix/", "/snap/")
 """Programs there are not scripts of this project."""
+_HELP = ("--help", "-help")
 _TEXTS = ("-c", "-e", "-m", "-r", "-p", "-n", "--eval", "--print")
 """Options with which an interpreter takes its script from elsewhere."""
 
@@ -47,7 +48,7 @@ def start_program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> 
     program = PROGRAMS.get(name)
     path = fields[0].text
     local = program is None and "/" in path and not path.startswith(SYSTEM)
-    if own.flags and _only_speaks(own):
+    if own.flags and (len(own.argv) == 2 or not own.flags.isdisjoint(_HELP)) and _only_speaks(own):
         return UNKNOWN
     cwd = place.scope.cwd
     call = Call(
@@ -135,8 +136,7 @@ def _only_speaks(own: Command) -> bool:
     """Help and versions, asked of a program that stops there: an interpreter gives the rest to its script."""
     if len(own.argv) == 2 and own.argv[1] in ("--version", "--help"):
         return "/" not in own.argv[0] or own.argv[0].startswith(SYSTEM)
-    helped = "--help" in own.flags or "-help" in own.flags
-    return helped and own.program in PROGRAMS and own.program not in (*INTERPRETERS, "find")
+    return not own.flags.isdisjoint(_HELP) and own.program in PROGRAMS and own.program not in (*INTERPRETERS, "find")
 
 
 def _is_fetched(call: Call, name: str, *, local: bool) -> bool:

@@ -36,6 +36,7 @@ MAX_TEXT = 64 * 1024
 
 _END = r"(?=(?:\\\n)*(?:[ \t\n;&|<>()]|\Z))"
 _RESERVED = re.compile(f"(?:{'|'.join(sorted(map(re.escape, KEYWORDS)))}){_END}")
+_BEGIN = frozenset(word[0] for word in KEYWORDS)
 _CLOSER = re.compile(rf"\)|;;|;&|(?:then|elif|else|fi|done|do|esac|\}}){_END}")
 _AND_OR = ("&&", "||")
 _TIME_OPTION = re.compile(rf"(?:[ \t]|\\\n)*(?:-p|--){_END}")
@@ -160,6 +161,8 @@ class Parser(Simples):
 
     def _reserved(self) -> str:
         """The reserved word at the cursor, or an empty string."""
+        if self.text[self.at : self.at + 1] not in _BEGIN:
+            return ""
         match = _RESERVED.match(self.text, self.at)
         return match.group() if match else ""
 

@@ -128,6 +128,9 @@ class Lexer:
 
     def lines(self) -> None:
         """Past blanks, comments and newlines, with the heredocs that begin there."""
+        char = self.text[self.at : self.at + 1]
+        if char != "\n" and char not in _BLANK:
+            return
         self.blanks()
         while self.text[self.at : self.at + 1] == "\n":
             self.newline()
