@@ -247,7 +247,7 @@ _WRITTEN = {"{account}": _ACCOUNTS.patterns, "{device}": _DEVICES.patterns}
 
 
 _BELOW = ("{home}/", "{root}/")
-_OUTSIDE = ("{system}", "{system-file}", "{account}")
+OUTSIDE = ("{system}", "{system-file}", "{account}")
 """Names that mean nothing in the repository."""
 
 
@@ -265,12 +265,12 @@ def matches_target(patterns: tuple[str, ...], target: str, ground: TargetContext
     if not target.startswith("/"):
         return False
     path = target.rstrip("/") or "/"
-    for named in split.named:
-        if named(path, ground):
+    for takes in split.named:
+        if takes(path, ground):
             return True
     if split.outside and not inside(path, ground.root):
-        for named in split.outside:
-            if named(path, ground):
+        for takes in split.outside:
+            if takes(path, ground):
                 return True
     if split.home is not None and split.home.match(path, ground.home):
         return True
@@ -304,8 +304,8 @@ def _split(patterns: tuple[str, ...]) -> _Split:
 def _split_anew(patterns: tuple[str, ...]) -> _Split:
     home, root = ([p[len(name) :] for p in patterns if p.startswith(name)] for name in _BELOW)
     plain = [p for p in patterns if p not in _NAMED and not p.startswith(_BELOW)]
-    named = tuple(_NAMED[p] for p in patterns if p in _NAMED and p not in _OUTSIDE)
-    outside = tuple(_NAMED[p] for p in patterns if p in _OUTSIDE)
+    named = tuple(_NAMED[p] for p in patterns if p in _NAMED and p not in OUTSIDE)
+    outside = tuple(_NAMED[p] for p in patterns if p in OUTSIDE)
     return _Split(
         named, outside, Below(home) if home else None, Below(root) if root else None, Anywhere(plain) if plain else None
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sentinel_guard.core.policy import target_placeholders
 from sentinel_guard.core.policy.policy import Paths, Policy
 from sentinel_guard.core.policy.target_placeholders import TargetContext, is_target, matches_target
 
@@ -68,6 +69,17 @@ def test_work_in_a_system_folder_is_work() -> None:
         for path in ("/opt/app", "/opt/app/x", "/root", "/root/x"):
             assert not matches_target((name,), path, INSIDE_OPT)
     assert matches_target(("{root}",), "/opt", INSIDE_OPT)
+
+
+SYSTEM_ROOTS = ("/opt/app", "/etc/app", "/usr", "/dev/x", "/root", "/etc/sudoers.d", ROOT)
+
+
+@pytest.mark.parametrize("root", SYSTEM_ROOTS)
+def test_names_that_mean_nothing_in_the_repository_mean_nothing_there(root: str) -> None:
+    """So they need not be asked of what lies there."""
+    ground = TargetContext(Policy(), root, HOME)
+    for path in (root, f"{root}/x", f"{root}/lib/y", f"{root}/passwd"):
+        assert not any(target_placeholders._NAMED[name](path, ground) for name in target_placeholders.OUTSIDE)
 
 
 def test_without_a_repository_nothing_is_its_root() -> None:

@@ -76,8 +76,9 @@ class Overlay:
 
     def write(self, path: str, text: str) -> None:
         """From here on the file holds this text; of one that is too long nobody knows what it holds."""
+        if path not in self._files:
+            self._made_files = None
         self._files[path] = text if len(text) <= MAX_READ else None
-        self._made_files = None
         if (name := paths.base(path)) not in self._names:
             self._names.add(name)
             self._all_names += f"{name}/"

@@ -73,3 +73,33 @@ def test_the_outermost_link_of_the_text_is_followed_first(world):
     overlay.link(f"{real}/a", "/usr")
     assert overlay.resolve(f"{real}/a/b/x") == "/usr/b/x"
     assert overlay.resolve(f"{real}/ab/x") == f"{real}/ab/x"
+
+
+def test_an_operand_that_was_located_leads_elsewhere_once_the_text_links_it(world):
+    below, top = world
+    overlay = Overlay(below)
+    assert overlay.located("none/x", top) == f"{top}/none/x"
+    overlay.link(f"{top}/none", f"{top}/src")
+    assert overlay.located("none/x", top) == f"{top}/src/x"
+    assert overlay.located("/dev/fd/3", top) == "/dev/fd/3"
+    overlay.open("3", f"{top}/src/main.py")
+    assert overlay.located("/dev/fd/3", top) == f"{top}/src/main.py"
+
+
+STDIN = [
+    ("/dev/stdin", "/", True, "its name"),
+    ("/x/../dev/./stdin", "/", True, "the same in a roundabout way"),
+    ("fd/0", "/dev", True, "from where it lies"),
+    ("fd/0", "/proc/self", True, "by the process"),
+    ("mine", "/r", True, "a link that the text made"),
+    ("stdin", "/r", False, "a file that is called so"),
+    ("devices/stdin", "/r", False, "another folder"),
+]
+
+
+@pytest.mark.parametrize(("text", "cwd", "wanted"), [row[:3] for row in STDIN], ids=[row[3] for row in STDIN])
+def test_standard_input_is_known_by_all_its_names(world, text, cwd, wanted):
+    overlay = Overlay(world[0])
+    if text == "mine":
+        overlay.link("/r/mine", "/dev/stdin")
+    assert overlay.is_stdin(text, cwd) is wanted

@@ -30,6 +30,8 @@ PASSES = [
     ("strace -p $(pgrep myapp)", "the developer's own"),
     ("ag -e 'rm -rf /home' src", "a pattern"),
     ("env-cmd -f .env npm start", "settings are loaded"),
+    ("ls -o .env", "a list without groups: no file is written"),
+    ("stat -c 'rm -rf /home' .env", "a format: no command"),
     ("perl -c x.pl", "a check"),
 ]
 
