@@ -137,14 +137,15 @@ def _sets_first(text: str, name: str) -> bool:
 def begin_text(scope: Scope, text: str, via: str, *, file: bool) -> None:
     """Notes of a text that a shell starts with whether known tests of it tell what it comes to.
 
-    They do in a script where no variable changes unseen: an exit ends it, and in one of bash a test leaves out what it
-    does not come to. Another shell may take a test of bash's for an error (``[[``, ``==``).
+    They do in a script where no variable changes unseen: an exit ends it, and a test leaves out what it does not come
+    to. A shell that is not bash may take a test of bash's for an error (``[[``, ``==``): there those of POSIX decide.
     """
     tells = file and _INTERACTIVE.match(text) is None and _CHANGES_UNSEEN.search(text) is None
     tells = tells and _MAY_NOT_RUN.search(text) is None
     scope.ended = False if tells else None
     by_bash = via == "bash" or (via not in SHELLS and _OF_BASH.match(text) is not None)
-    scope.options |= {DECIDES: tells and by_bash}
+    by_posix = via.partition(" ")[0] in _BY_POSIX or (via not in SHELLS and _OF_POSIX.match(text) is not None)
+    scope.options |= {DECIDES: tells and (by_bash or by_posix), _LIMITED: not by_bash}
 
 
 def told(node: Node, scope: Scope) -> bool | None:
@@ -153,11 +154,30 @@ def told(node: Node, scope: Scope) -> bool | None:
         return None
     if not is_plain(node):
         return _as_command(node, scope)
-    names = {name for test, _ in (*_tests(node, True), *_tests(node, False)) for name in variables_in(test)}
+    if scope.options.get(_LIMITED) is not False and not all(map(_is_posix, _tested(node))):
+        return None
+    names = {name for test in _tested(node) for name in variables_in(test)}
     if not RUNTIME.isdisjoint(names) or any(scope.attributes.get(name, "r") != "r" for name in names):
         return None
     found = [so for so in (True, False) if surely(node, scope, holds=so)]
     return found[0] if len(found) == 1 else None
+
+
+_LIMITED = "-posix"
+"""The option that stands for a shell in which tests of POSIX alone decide."""
+_BY_POSIX = ("sh", "dash", "ash", "make", "gmake", "npm", "pnpm", "yarn", "just")
+"""Shells, and what gives its lines to ``sh``."""
+_OF_POSIX = re.compile(r"#!\s*\S*(?:/env\s+|/)(?:sh|dash|ash)\b")
+_BASHISMS = re.compile(r"==|[{]\w*[,.]|\$['\"\[]|=~|\s-[ao]\s|\(|\$\{[^}]*[/^,@\[]")
+
+
+def _tested(node: Node) -> list[Node]:
+    return [test for test, _ in (*_tests(node, True), *_tests(node, False))]
+
+
+def _is_posix(test: Node) -> bool:
+    """Whether a test means the same in every shell (POSIX, test)."""
+    return type(test) is Simple and _BASHISMS.search(test.source) is None
 
 
 def _as_command(node: Node, scope: Scope) -> bool | None:

@@ -45,7 +45,10 @@ SEEN = [
     ('if [ "$D" = 1 ]; then q; else p; fi', "D=0 bash s.sh", "another value"),
     ('if [ "$D" = 1 ]; then q; else p; fi', "bash s.sh", "a variable that nobody sets here"),
     ('if [ "$D" = 1 ]; then q; else p; fi', "D=$(cat f) bash s.sh", "what nobody knows"),
-    ('if [ "$D" = 1 ]; then q; else p; fi', "D=1 sh s.sh", "another shell's script"),
+    ('if [ "$D" == 1 ]; then q; else p; fi', "D=1 sh s.sh", "an error to another shell"),
+    ('if [ "$D" = 1 -o x = y ]; then q; else p; fi', "D=1 dash s.sh", "a form that shells read differently"),
+    ('if [ "$D" = {1,2} ]; then p; else q; fi', "D=1 sh s.sh", "words that only bash makes"),
+    ('if [ "$D" = 1 ]; then q; else p; fi', "D=1 tcsh s.sh", "a shell of another kind"),
     ("[[ $D == 1 ]] || p", "D=1 sh s.sh", "which knows no such test"),
     ("#!/bin/sh\n[[ $D == 1 ]] || p", "D=1 ./s.sh", "the same, as it says itself"),
     ('eval "$1"\n[ "$D" = 1 ] || p', "D=1 bash s.sh D=2", "code that may set it"),
@@ -152,6 +155,7 @@ FILES = {
     "else.mk": "D ?= 2\ngo:\n\tD=$(D) ./s.sh\n",
     "line.mk": "go:\n\tD=1 ./s.sh\n",
     "less.mk": "unexport D\ngo:\n\t./s.sh\n",
+    "test.mk": 'D ?= 0\ngo:\n\t@if [ "$(D)" = 1 ]; then sh s.sh; else p; fi\n',
     "justfile": "go:\n    ./s.sh\n",
     "own.just": 'export D := "2"\ngo:\n    ./s.sh\n',
     "package.json": '{"scripts": {"go": "bash s.sh", "dry": "D=1 bash s.sh", "cross": "cross-env D=1 bash s.sh"}}',
@@ -195,6 +199,14 @@ TAKEN_AWAY = [
 def test_a_variable_that_surely_reaches_a_script_decides(call, why):
     assert not runs(f"#!/bin/bash\n{TEST}", call), why
     assert runs("#!/bin/bash\np", call), why
+
+
+@pytest.mark.parametrize("call", ["D=1 sh s.sh", "D=1 dash s.sh", "D=1 make -f test.mk go", "make -f test.mk go D=1"])
+@pytest.mark.parametrize("script", [TEST, 'if [ -n "$D" ]; then q; else p; fi', 'test "$D" -eq 1 || p', "exit\np"])
+def test_tests_that_mean_the_same_in_every_shell_decide_in_each(call, script):
+    assert not runs(script, call)
+    assert runs("p", call)
+    assert runs('[ "$D" = 2 ] || p', call)
 
 
 @pytest.mark.parametrize(("call", "why"), TAKEN_AWAY)
