@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from sentinel_guard.core.analysis import network_addresses, paths, task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
+from sentinel_guard.core.analysis.expansion.shell_state import Field
 
 _NAMES = re.compile(
     r"(?:\w+_)?(?:DATABASES?|DB|DATASOURCE|SQLITE|POSTGRES(?:QL)?|PG|MYSQL|MARIADB|MONGO(?:DB)?)(?:_\w+)?|\w+_DSN|DSN"
@@ -36,6 +38,9 @@ _DOCUMENTED: dict[str, tuple[str, ...]] = {
 """Variables that a tool reads by itself, before any file."""
 _HOMES = {"airflow": "AIRFLOW_HOME", "prefect": "PREFECT_HOME", "dagster": "DAGSTER_HOME", "mlflow": "MLFLOW_HOME"}
 _OTHER_STORE = re.compile(r"SQL_ALCHEMY_CONN|CONNECTION_URL|API_URL|TRACKING_URI|_CONFIG$")
+_LOADS = frozenset(("sqlx", "diesel", "dbmate", "sea-orm-cli", "sea"))
+"""Tools that load ``.env`` themselves, and take the environment before it."""
+_LINE = re.compile(r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*(.*?)[ \t]*$")
 _SETTINGS = (
     *("settings*.py", "*/settings*.py", "*/settings/*.py", "*/*/settings*.py", "config*.py", "*/config*.py"),
     *("src/*/config*.py", "*/env.py", "*/database.py", "*/db.py", "config/*.exs", "config/*.yml", "config/*.[jt]s"),
@@ -50,7 +55,20 @@ _OVERRIDES = re.compile(r"(?i)\b(?:override|overwrite|overload)\w*\s*[=:(]?\s*(?
 _THROUGH = frozenset(
     (
         *("npx", "pnpx", "bunx", "yarn", "pnpm", "bundle", "poetry", "uv", "pdm", "pipenv", "hatch", "rye", "cargo"),
-        *("time", "nice", "timeout", "command", "nohup", "stdbuf", "manage.py", "rails", "artisan", "django-admin"),
+        *(
+            "env",
+            "cross-env",
+            "time",
+            "nice",
+            "timeout",
+            "command",
+            "nohup",
+            "stdbuf",
+            "manage.py",
+            "rails",
+            "artisan",
+            "django-admin",
+        ),
     )
 )
 """What runs a tool with the variables that are there."""
@@ -64,7 +82,7 @@ def is_thrown_away(call: Call, program: str = "") -> bool:
         return False
     given = [name for name in call.scope.reaching if _NAMES.fullmatch(name)]
     if not given:
-        return _is_home_thrown_away(call, program)
+        return _is_home_thrown_away(call, program) or _is_loaded(call, program)
     if not call.here or any(_NAMES.fullmatch(name) for name in call.scope.variables.keys() - call.scope.reaching):
         return False
     said = {name: _said(call, name) for name in given}
@@ -82,12 +100,33 @@ def _is_home_thrown_away(call: Call, program: str) -> bool:
     return folder[:1] == "/" and paths.is_temporary(folder, call.world.root, call.world.home)
 
 
+def _is_loaded(call: Call, program: str) -> bool:
+    """Whether the address that a tool itself takes from ``.env``, where nothing else gives one, is such a database's:
+    compared, and no word of it goes further.
+    """
+    if (
+        program not in _LOADS
+        or not call.here
+        or any(map(_NAMES.fullmatch, {*call.scope.variables, *call.scope.environ}))
+    ):
+        return False
+    return call.world.fulfils(call.locate(Field(".env")), partial(_gives_thrown_away, call))
+
+
+def _gives_thrown_away(call: Call, text: str) -> bool:
+    found = [value.strip("\"'") for name, value in _LINE.findall(text) if name == "DATABASE_URL"]
+    return bool(found) and all(_value_says(call, "DATABASE_URL", value) for value in found)
+
+
 def _said(call: Call, name: str) -> bool | None:
     """Whether a variable names a database to throw away; None where it names another, or nobody knows which."""
     value = call.scope.lookup(name)
-    text = "".join(value.items)
     if not value.known:
         return False if _LOGIN.fullmatch(name) and name != "PGDATABASE" else None
+    return _value_says(call, name, "".join(value.items))
+
+
+def _value_says(call: Call, name: str, text: str) -> bool | None:
     if task_words.LIVE.search(text):
         return None
     if (server := _SERVER.fullmatch(text)) is not None:
