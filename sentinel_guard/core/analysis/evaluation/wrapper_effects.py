@@ -42,7 +42,7 @@ def enter_wrapper(
     own = build(fields, OPTIONS, place.via)[0]
     if not peeled.rest:
         walk.add(Effect(Kind.EXECUTE, own.program, command=own), place)
-    for effect in (*_privileges(walk, own, row, peeled), *_writes(walk, own, row, peeled, place)):
+    for effect in (*_privileges(walk, own, row, peeled, place), *_writes(walk, own, row, peeled, place)):
         walk.add(effect, place)
     if own.program in ("ssh", "mosh") and peeled.parsed.operands:
         how = frozenset(("data",) if place.stdin else ())
@@ -97,7 +97,7 @@ def _only_sets(filters: bool, text: str) -> bool:
 _GIVEN = re.compile(r"([A-Za-z_]\w*)=")
 
 
-def _privileges(walk: Walker, own: Command, row: Wrapper, peeled: Peeled) -> Iterator[Effect]:
+def _privileges(walk: Walker, own: Command, row: Wrapper, peeled: Peeled, place: WalkContext) -> Iterator[Effect]:
     flags = own.flags
     opened = row.elsewhere or own.program in ("nsenter", "unshare")
     runs = bool(peeled.rest or peeled.texts)
@@ -108,7 +108,7 @@ def _privileges(walk: Walker, own: Command, row: Wrapper, peeled: Peeled) -> Ite
         yield Effect(Kind.PRIVILEGE, "root shell", command=own)
     if own.program == "wsl" and "--unregister" in flags:
         yield Effect(Kind.PRIVILEGE, "volume", command=own)
-    if own.program in ("env", "exec") and _drops_variables(own, peeled):
+    if own.program in ("env", "exec") and _drops_variables(own, peeled, place):
         yield Effect(Kind.PRIVILEGE, guard_variables.DROPPED, sure=False, command=own)
     given = peeled.parsed.value("-p", "--pid")
     by_name = given is not None and BY_NAME.fullmatch(given.source)
@@ -122,14 +122,26 @@ def _installs_what_is_asked_for(walk: Walker, peeled: Peeled) -> bool:
     return bool(plain) and documented_packages.are_asked_for(words, walk.world)
 
 
-def _drops_variables(own: Command, peeled: Peeled) -> bool:
-    """``env -i sh x``, ``env -u BASH_ENV make``, ``exec -c``: what starts programs begins without the session's."""
+def _drops_variables(own: Command, peeled: Peeled, place: WalkContext) -> bool:
+    """``env -i sh x``, ``env -u BASH_ENV make``, ``exec -c``: what starts programs begins without the session's.
+
+    Where PATH is as it was (``env -i PATH="$PATH" ./x.sh``) the guard's programs come first in it, and are located by
+    who started them; a login shell would make its own.
+    """
     flags = {"-c"} if own.program == "exec" else {"-i", "--ignore-environment"}
     dropped = any(item.text in guard_variables.NAMES for item in peeled.parsed.values("-u", "--unset"))
     lone = own.program == "env" and own.argv[1:2] == ("-",)
     first = next((item.text for item in peeled.rest if "=" not in item.text and item.text != "-"), "")
     starts = paths.base(first) in _STARTS or (paths.base(first) not in PROGRAMS and "/" in first.rstrip("/"))
-    return starts and bool(flags & own.flags or dropped or lone)
+    return starts and bool(flags & own.flags or dropped or lone) and not (_keeps_path(peeled, place) and not dropped)
+
+
+def _keeps_path(peeled: Peeled, place: WalkContext) -> bool:
+    given, held = dict(peeled.assignments).get("PATH"), place.scope.scalar("PATH")
+    if given is None or not (given.known and held.known and any(held.items)):
+        return False
+    logs_in = any(re.fullmatch(r"--login|-\w*l\w*", item.text) for item in peeled.rest[1:3])
+    return given.text in (held.items[0], f"{held.items[0]}:") and not logs_in
 
 
 def _writes(walk: Walker, own: Command, row: Wrapper, peeled: Peeled, place: WalkContext) -> Iterator[Effect]:

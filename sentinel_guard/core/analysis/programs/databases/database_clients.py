@@ -245,11 +245,13 @@ def influx(call: Call) -> Effects:
 
 def sqlite_utils(call: Call) -> Effects:
     words = [item.text for item in call.operands]
-    if words[:1] and words[0] in ("drop-table", "drop-view"):
-        yield _losing(call, *words)
     row = CLIENTS["sqlite-utils"]
-    named, *texts = call.operands[words[:1] == ["query"] :] or [Field("")]
-    base = file_databases.opened(call, [named], texts)
+    drops = words[:1] and words[0] in ("drop-table", "drop-view")
+    named, *texts = call.operands[bool(drops or words[:1] == ["query"]) :] or [Field("")]
+    base = file_databases.opened(call, [named], [] if drops else texts)
+    if drops:
+        yield from (replace(_losing(call, *words), file=base.file),) if base.loses else ()
+        return
     for item in texts:
         yield from run(call, item, row, base)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
 
 from sentinel_guard.core.analysis import network_addresses, paths, task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
@@ -29,6 +30,10 @@ _SERVER = re.compile(
     r"(?:\?(?!\S*(?:host|service))[\w=&.%-]*)?"
 )
 """Of one server on this machine, at a port that is named."""
+_KEYED = re.compile(
+    r"(?i)(?:^|;)\s*(?:server|data source|host|addr\w*)\s*=\s*(?:tcp:)?([^;,]*)(?:,(\d+)|;\s*port\s*=\s*(\d+))?"
+)
+_HERE = ("localhost", "127.0.0.1", ".")
 _KEYS = re.compile(r"(?i)\s*(?:host|server|port|data source)\s*=")
 """``Host=localhost;Port=5455;Database=app``, ``host=localhost port=5455``."""
 _DOCUMENTED: dict[str, tuple[str, ...]] = {
@@ -38,7 +43,7 @@ _DOCUMENTED: dict[str, tuple[str, ...]] = {
 """Variables that a tool reads by itself, before any file."""
 _HOMES = {"airflow": "AIRFLOW_HOME", "prefect": "PREFECT_HOME", "dagster": "DAGSTER_HOME", "mlflow": "MLFLOW_HOME"}
 _OTHER_STORE = re.compile(r"SQL_ALCHEMY_CONN|CONNECTION_URL|API_URL|TRACKING_URI|_CONFIG$")
-_LOADS = frozenset(("sqlx", "diesel", "dbmate", "sea-orm-cli", "sea"))
+_LOADS = frozenset(("sqlx", "diesel", "dbmate", "sea-orm-cli", "sea", "console", "doctrine"))
 """Tools that load ``.env`` themselves, and take the environment before it."""
 _LINE = re.compile(r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*(.*?)[ \t]*$")
 _SETTINGS = (
@@ -54,21 +59,9 @@ _OVERRIDES = re.compile(r"(?i)\b(?:override|overwrite|overload)\w*\s*[=:(]?\s*(?
 """What takes ``.env`` before the environment."""
 _THROUGH = frozenset(
     (
-        *("npx", "pnpx", "bunx", "yarn", "pnpm", "bundle", "poetry", "uv", "pdm", "pipenv", "hatch", "rye", "cargo"),
-        *(
-            "env",
-            "cross-env",
-            "time",
-            "nice",
-            "timeout",
-            "command",
-            "nohup",
-            "stdbuf",
-            "manage.py",
-            "rails",
-            "artisan",
-            "django-admin",
-        ),
+        *("npx", "pnpx", "bunx", "yarn", "pnpm", "bundle", "composer", "poetry", "uv", "pdm", "pipenv", "hatch", "rye"),
+        *("cargo", "env", "cross-env", "time", "nice", "timeout", "command", "nohup", "stdbuf"),
+        *("manage.py", "rails", "artisan", "django-admin"),
     )
 )
 """What runs a tool with the variables that are there."""
@@ -104,13 +97,34 @@ def _is_loaded(call: Call, program: str) -> bool:
     """Whether the address that a tool itself takes from ``.env``, where nothing else gives one, is such a database's:
     compared, and no word of it goes further.
     """
-    if (
-        program not in _LOADS
-        or not call.here
-        or any(map(_NAMES.fullmatch, {*call.scope.variables, *call.scope.environ}))
-    ):
+    if not call.here or any(map(_NAMES.fullmatch, {*call.scope.variables, *call.scope.environ})):
+        return False
+    if program in ("dotnet", "dotnet-ef"):
+        return _is_in_settings_of_dotnet(call)
+    if program in _SYMFONY and any(call.world.kind(call.locate(Field(name))) for name in _LATER):
+        return False
+    if program not in _LOADS:
         return False
     return call.world.fulfils(call.locate(Field(".env")), partial(_gives_thrown_away, call))
+
+
+_SYMFONY = ("console", "doctrine")
+_LATER = (".env.local", ".env.dev", ".env.dev.local", ".env.local.php")
+"""What Symfony loads behind ``.env``."""
+_JSON_SETTINGS = ("appsettings.json", "appsettings.Development.json")
+_JSON_ADDRESS = re.compile(r"(?i)\"\w+\"\s*:\s*\"([^\"]*\b(?:server|data source|host)\s*=[^\"]*)\"")
+_PROJECT = ("-p", "--project", "-s", "--startup-project")
+
+
+def _is_in_settings_of_dotnet(call: Call) -> bool:
+    """Whether each address of a database in ``appsettings.Development.json``, and beside it, is such a one's."""
+    folder = next((b.text for a, b in pairwise(call.fields) if a.text in _PROJECT), ".")
+    texts = [call.world.read(call.locate(f"{folder}/{name}")) or "" for name in _JSON_SETTINGS]
+    found = [address for text in texts for address in _JSON_ADDRESS.findall(text)]
+    names = (call.scope.lookup(name) for name in ("ASPNETCORE_ENVIRONMENT", "DOTNET_ENVIRONMENT"))
+    development = all(value.known and {*value.items} <= {"Development"} for value in names if value.isset)
+    said = (_value_says(call, "ConnectionStrings__X", address) for address in found)
+    return development and bool(texts[1]) and bool(found) and all(said)
 
 
 def _gives_thrown_away(call: Call, text: str) -> bool:
@@ -133,6 +147,10 @@ def _value_says(call: Call, name: str, text: str) -> bool | None:
         return call.world.is_own(f"port {server['port']}") or None
     if _HOST.fullmatch(name):
         return False if text[:1] == "/" or network_addresses.is_local_address(text) else None
+    if (keyed := _KEYED.findall(text)) and ";" in text:
+        host, *ports = keyed[0]
+        here = len(keyed) == 1 and host.strip().lower() in _HERE
+        return (here and call.world.is_own(f"port {''.join(ports)}")) or None
     if (file := _FILE.fullmatch(text)) is not None:
         return paths.is_temporary(paths.normal(file["file"]), call.world.root, call.world.home) or None
     if _PORT.fullmatch(name):
@@ -143,7 +161,8 @@ def _value_says(call: Call, name: str, text: str) -> bool | None:
 
 def _is_asked(call: Call, program: str, names: list[str]) -> bool:
     documented = _DOCUMENTED.get(program, ())
-    left = [name for name in names if name not in documented]
+    prefix = "ConnectionStrings__" if program in ("dotnet", "dotnet-ef") else "\0"
+    left = [name for name in names if name not in documented and not name.startswith(prefix)]
     if len(left) < len(names):
         return True
     texts = list(_settings(call)) if left else []

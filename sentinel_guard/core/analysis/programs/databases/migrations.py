@@ -245,7 +245,7 @@ def _shell(call: Call, program: str, given: Sequence[Field]) -> Iterator[Effect]
     if taken is not None:
         texts = [item.text for item in given[taken.count(" ") + 1 :]] or []
         for text in [*texts, call.stdin.replace(UNKNOWN, " _ ")]:
-            yield from losses(call, text)
+            yield from losses(call, text, own=given_databases.is_thrown_away(call, program))
     elif words[:1] and words[0] in _CODE.get(program, ()):
         for text in (*words[1:], call.stdin):
             told = text.partition("=")[2] if text.startswith("--") else text
@@ -256,10 +256,10 @@ def _shell(call: Call, program: str, given: Sequence[Field]) -> Iterator[Effect]
                 yield from (e for e in call.runner.run(run, call, program, stdin="") if e.kind is not Kind.DATABASE)
 
 
-def losses(call: Call, text: str) -> Iterator[Effect]:
-    """The DATABASE effects of an SQL text whose dialect is not known."""
+def losses(call: Call, text: str, *, own: bool = False) -> Iterator[Effect]:
+    """The DATABASE effects of an SQL text whose dialect is not known; none in a database to throw away."""
     for what in sql_statements.found(text):
-        if what.how in ("delete", "truncate"):
+        if what.how in ("delete", "truncate") and not own:
             yield call.effect(Kind.DATABASE, what.text, what.how)
 
 

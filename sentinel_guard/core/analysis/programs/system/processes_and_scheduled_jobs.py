@@ -89,9 +89,10 @@ _PROCESS = re.compile(r"[2-9]|[1-9]\d+")
 
 
 BY_NAME = re.compile(
-    r"\"?\$(?:!|\((?:pgrep|pidof) (?:-\w+ )*(?!\S*(?:ssh|systemd|docker|init|login|sudo|agent|sentinel))[\w./-]+\))\"?"
+    r"\"?\$(?:!|\((?:pgrep|pidof) (?:-\w+ )*(?!\S*(?:ssh|systemd|docker|init|login|sudo|agent|sentinel))[\w./-]+\)"
+    r"|\((?:cat |< ?)\"?/tmp/(?!\S*(?:ssh|systemd|docker|agent|sentinel))[\w./-]+\.pid\"?\))\"?"
 )
-"""A process that the text started, or found by its program's name: the developer's own."""
+"""A process that the text started, or found by its program's name or in a temporary file: the developer's own."""
 
 
 def core(call: Call) -> Effects:

@@ -1,0 +1,38 @@
+"""Registries, databases and processes of this machine, or among temporary files: nobody else has what goes there."""
+
+from __future__ import annotations
+
+import pytest
+
+from sentinel_guard.core.analysis.analyse import analyse
+from sentinel_guard.core.checks.base import Case
+from sentinel_guard.core.checks.rules import rules
+from sentinel_guard.core.model import Action, Layer, Response
+from sentinel_guard.core.policy.merge_layers import merge
+from sentinel_guard.core.session.session import Session
+from sentinel_guard.host.policy_files import builtin
+from tests.support.fakes import HOME, FakeWorld
+
+ROOT = f"{HOME}/project"
+ALLOW, ASK = Response.ALLOW, Response.ASK
+ROWS = [
+    ("npm publish --registry=http://localhost:4873", ALLOW, "a registry of this machine"),
+    ("npm publish --registry https://npm.acme.io", ASK, "a company's"),
+    ("gh release create v1 --draft", ALLOW, "nobody sees a draft"),
+    ("gh release create v1", ASK, "everybody sees it"),
+    ('env -i PATH="$PATH" sh x.sh', ALLOW, "the guard's programs come first as before"),
+    ("env -i sh x.sh", ASK, "they do not"),
+    ('gdb -batch -ex bt -p "$(cat /tmp/x.pid)"', ALLOW, "a process that a temporary file names"),
+    ('gdb -batch -ex bt -p "$(cat /tmp/sshd.pid)"', ASK, "whose name says that it is none of the developer's"),
+    ('gdb -batch -ex bt -p "$(cat /run/x.pid)"', ASK, "one of the system"),
+    ("sqlite-utils drop-table /tmp/x.db t", ALLOW, "a database among temporary files"),
+    ("sqlite-utils drop-table x.db t", ASK, "one that stays"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "response", "why"), ROWS, ids=[f"{n}: {row[2]}" for n, row in enumerate(ROWS)])
+def test_what_goes_no_further_than_this_machine(text: str, response: Response, why: str) -> None:
+    world = FakeWorld(folders=(ROOT,), environ={"PATH": "/shims:/usr/bin:/bin"})
+    action = Action("a", "s", Layer.HOOK, "bash", {"command": text}, ROOT, 1.0, ROOT)
+    case = Case(action, analyse(action, world), Session("s", ROOT), merge(builtin()), home=HOME)
+    assert max((f.response for f in rules(case)), default=ALLOW) is response, why
