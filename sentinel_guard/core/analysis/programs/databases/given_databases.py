@@ -97,13 +97,14 @@ def _is_loaded(call: Call, program: str) -> bool:
     """Whether the address that a tool itself takes from ``.env``, where nothing else gives one, is such a database's:
     compared, and no word of it goes further.
     """
-    if not call.here or any(map(_NAMES.fullmatch, {*call.scope.variables, *call.scope.environ})):
+    dotnet = program in ("dotnet", "dotnet-ef")
+    if not (call.here and (dotnet or program in _LOADS)):
         return False
-    if program in ("dotnet", "dotnet-ef"):
+    if any(map(_NAMES.fullmatch, {*call.scope.variables, *call.scope.environ})):
+        return False
+    if dotnet:
         return _is_in_settings_of_dotnet(call)
     if program in _SYMFONY and any(call.world.kind(call.locate(Field(name))) for name in _LATER):
-        return False
-    if program not in _LOADS:
         return False
     return call.world.fulfils(call.locate(Field(".env")), partial(_gives_thrown_away, call))
 
