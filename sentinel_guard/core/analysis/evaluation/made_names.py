@@ -15,9 +15,19 @@ from sentinel_guard.core.model import Effect, Kind
 
 _KINDS = (
     *("container ", "compose project ", "port ", "database ", "role ", "topic "),
-    *("kubeconfig ", "current cluster", "machines of ", "cluster ", "mc ", "mc! ", "repository ", "context "),
+    *(
+        "kubeconfig ",
+        "current cluster",
+        "machines of ",
+        "cluster ",
+        "mc ",
+        "mc! ",
+        "repository ",
+        "context ",
+        "volume ",
+    ),
 )
-_CHOSEN = "compose project "
+_CHOSEN = ("compose project ", "volume ")
 """What starts one succeeds where it is there, too: that nothing says its name is the witness, and no exit code."""
 MOST = 20
 """Names of one text."""

@@ -180,6 +180,16 @@ def _alias(walk: Walker, node: Simple, place: WalkContext) -> None:
     walk.text(node.source[:at] + value + rest, inner)
 
 
+_ANY = str.maketrans(dict.fromkeys("*?", "_"))
+"""For signs of a pattern that nothing meets yet: any name."""
+
+
+def _is_built(text: str) -> bool:
+    """Whether a pattern means a program in a folder that a build makes anew: ``build/install/*/bin/*``."""
+    folder, _, rest = text.removeprefix("./").partition("/")
+    return folder in paths.REBUILT and bool(rest) and ".." not in rest and "[" not in rest
+
+
 def command(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     """Takes the wrappers off, then starts the function, builtin or program."""
     direct = True
@@ -192,6 +202,9 @@ def command(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
             fields = [found, *fields[1:]]
             place = place._replace(elsewhere=True)
             break
+        if first.known and first.pattern and _is_built(first.text):
+            fields = [Field(first.text.translate(_ANY)), *fields[1:]]
+            continue
         if not first.known or first.pattern:
             walk.opaque(first.text or first.source, "name", place)
             if first.text and _is_unset_inside(first, place):

@@ -8,11 +8,11 @@ has no row. Sources: each program's own reference, versions of 2026.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.analysis.programs import subcommand_tables
-from sentinel_guard.core.analysis.programs.cloud import compose_files
+from sentinel_guard.core.analysis.programs.cloud import compose_files, local_ends, terraform_files
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
 from sentinel_guard.core.analysis.secret_names import STORE, names_credential
 from sentinel_guard.core.model import Command
@@ -250,6 +250,13 @@ OPTIONS = {
 }
 
 
+_TRIED: dict[str, Callable[[Call], bool]] = {
+    **dict.fromkeys(("vault", "bao", "aws", "awslocal", "consul"), local_ends.is_own_server),
+    **dict.fromkeys(("terraform", "tofu"), terraform_files.are_local),
+}
+"""Whose secrets are those of a trial: a server that the session started, resources of this machine."""
+
+
 def sources(call: Call) -> Iterator[tuple[str, str]]:
     """Pairs of (what holds the secrets, ``shows`` or ``lists``) of a call that prints them."""
     program = call.command.program
@@ -258,6 +265,8 @@ def sources(call: Call) -> Iterator[tuple[str, str]]:
     found = subcommand_tables.what(call, TABLES.get(program, ()))
     if not found and program.startswith(HELPERS) and call.operands[:1]:
         found = SHOWS if call.operands[0].text == "get" else ""
+    if found and program in _TRIED and _TRIED[program](call):
+        found = ""
     composed = found == LISTS and "compose" in (program.rpartition("-")[2], call.command.subcommand)
     if composed and compose_files.shows_only_itself(call, call.parsed):
         found = ""

@@ -58,7 +58,13 @@ _AT_WORK = frozenset(("run", "create", "rm", "rmi", "stop", "kill", "restart", "
 
 def docker(call: Call) -> Effects:
     verb, operands = call.command.subcommand, call.operands
-    if not (verb == "rm" and operands and all(own_containers.is_own(call, item) for item in operands)):
+    own = verb == "rm" and bool(operands) and all(own_containers.is_own(call, item) for item in operands)
+    if verb == "volume" and len(operands) > 1:
+        for item in operands[1:] if operands[0].text == "create" else ():
+            own_containers.note_volume(call, item.text if item.known else "", made=True)
+        removes = operands[0].text in ("rm", "remove")
+        own = removes and all(own_containers.is_own_volume(call, item) for item in operands[1:])
+    if not own:
         found = subcommand_tables.effects(call, _DOCKER, _target(verb))
         yield from (e for e in found if e.kind is not Kind.PUBLISH or not local_registries.is_meant(call))
     action = verb
@@ -186,6 +192,8 @@ def _run(call: Call) -> Effects:
             own_containers.note(call, name)
         published = [item.text.split(":") for item in call.parsed.values("-p", "--publish")]
         call.world.own.update(f"port {parts[-2]}" for parts in published if len(parts) > 1)
+    for item in call.parsed.values("-v", "--volume"):
+        own_containers.note_volume(call, item.text.partition(":")[0], made=False)
     yield from _powers(call)
     yield from _reached(call, mounts)
     if mounted_keys.are_for_strangers(call.world.home, mounts.values(), call.operands[0].text if call.operands else ""):

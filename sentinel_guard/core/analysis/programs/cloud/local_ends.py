@@ -14,13 +14,8 @@ from itertools import pairwise
 from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.cloud import terraform_files
+from sentinel_guard.core.analysis.programs.cloud import pulumi_files, terraform_files
 
-LOCAL_CONTEXTS: tuple[str, ...] = (
-    *("kind-*", "k3d-*", "minikube*", "docker-desktop", "docker-for-desktop", "rancher-desktop", "colima*", "orbstack"),
-    *("microk8s", "k3s-local", "localhost"),
-)
-"""Names of clusters in a container of this machine."""
 _SERVERS: dict[str, tuple[tuple[str, ...], str]] = {
     **dict.fromkeys(("aws", "awslocal"), (("--endpoint-url",), "AWS_ENDPOINT_URL")),
     "vault": (("-address", "--address"), "VAULT_ADDR"),
@@ -68,8 +63,27 @@ def is_context_here(call: Call, name: str) -> bool:
     """Whether a context is called as the tools of clusters in containers call theirs, or is one that such a tool made
     under a name of the session's choice.
     """
-    named = any(fnmatchcase(name, pattern) for pattern in LOCAL_CONTEXTS)
+    named = any(fnmatchcase(name, pattern) for pattern in terraform_files.LOCAL_CONTEXTS)
     return named or call.world.is_own(f"context {name}")
+
+
+_PORT = re.compile(r"https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]):(\d+)(?:/\S*)?")
+
+
+def is_own_server(call: Call) -> bool:
+    """Whether the other end is a server that the session started, at its port: what it holds the session has put
+    there.
+    """
+    names, variable = _SERVERS.get(call.command.program, ((), ""))
+    given = call.head.value(*names) or call.parsed.value(*names) if names else None
+    held = call.scope.lookup(variable) if variable else None
+    address = given.text if given is not None and given.known else ""
+    if given is None and held is not None and held.isset and held.known:
+        address = "".join(held.items)
+    elif given is None and call.command.program == "awslocal":
+        address = "http://localhost:4566"
+    found = _PORT.fullmatch(address)
+    return found is not None and call.world.is_own(f"port {found[1]}") and not _is_forwarded(call, address)
 
 
 _SERVER_KEY = re.compile(r"\bserver\b['\"]?\s*:")
@@ -298,5 +312,6 @@ _BY_PROGRAM = {
     **dict.fromkeys(("ansible", "ansible-playbook"), _is_ansible_here),
     **dict.fromkeys(("mc", "mcli"), _is_alias_here),
     **dict.fromkeys(("terraform", "tofu"), terraform_files.are_local),
+    "pulumi": pulumi_files.are_local,
     "vagrant": _is_machine_own,
 }

@@ -39,6 +39,32 @@ def _called(call: Call, item: Field) -> str:
     return plain if _NEW_NAME.fullmatch(plain) and (written != item.source or "$$" in plain) else ""
 
 
+# Volumes: making one succeeds where it is there, so that its name must be the session's choice.
+
+_OF_TRIALS = re.compile(
+    r"(?i)(?:.*[_.-])?(?:tests?|scratch|tmp|temp|trial|throwaway|probe|repro|sandbox)(?:[_.-].*|\d*)"
+)
+
+
+_OF_ANYBODY = re.compile(
+    r"(?i)(?:pg|postgres(?:ql)?|my_?sql|maria(?:db)?|mongo(?:db)?|redis|db|app|minio|rabbit(?:mq)?|kafka|elastic\w*)?"
+    r"[_-]?(?:data|db|cache|volume|storage|store|backup)?s?"
+)
+"""Names that another project's volume may well have."""
+
+
+def note_volume(call: Call, name: str, *, made: bool) -> None:
+    """``docker volume create NAME``, or a mount under a name that says what it is for (``made``: it was created)."""
+    if not re.fullmatch(r"[\w.-]+", name) or _OF_ANYBODY.fullmatch(name):
+        return
+    if (made or _OF_TRIALS.fullmatch(name)) and not _is_somebodys(call, name):
+        call.world.own.add(f"volume {name}")
+
+
+def is_own_volume(call: Call, item: Field) -> bool:
+    return item.known and call.world.is_own(f"volume {item.text}")
+
+
 # Projects of compose: ``up`` succeeds where one of that name is there, so that its name must be the session's choice.
 
 _PROJECT_FILES = (

@@ -8,13 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 
+LOCAL_CONTEXTS: tuple[str, ...] = (
+    *("kind-*", "k3d-*", "minikube*", "docker-desktop", "docker-for-desktop", "rancher-desktop", "colima*", "orbstack"),
+    *("microk8s", "k3s-local", "localhost"),
+)
+"""Names of clusters in a container of this machine."""
 _BLOCK = re.compile(r"(?m)^\s*(?:resource|data|ephemeral)\s+\"(\w+)\"")
-_HERE = re.compile(r"(?:null|random|local|time|tls|archive|template|docker)_\w+|terraform_data")
-"""Resources that are values, files or containers of this machine."""
+_HERE = re.compile(r"(?:null|random|local|time|tls|archive|template|docker|kind|k3d|minikube)_\w+|terraform_data")
+"""Resources that are values, files, containers or clusters of this machine."""
+_IN_CLUSTER = re.compile(r"(?:kubernetes|helm|kubectl)_\w+")
+_CLUSTER_PROVIDER = re.compile(r"(?ms)^provider\s+\"(?:kubernetes|helm|kubectl)\"\s*\{(.*?)^\}")
+_CLUSTER = re.compile(r"\bconfig_context\s*=\s*\"([^\"$]+)\"")
+_OTHER_CLUSTER = re.compile(r"\b(?:host|token|exec|config_context_cluster|proxy_url)\b")
 _SOURCE = re.compile(r"\bsource\s*=\s*\"([^\"]*)\"")
 _MODULE = re.compile(r"(?m)^\s*module\s+\"")
 _ELSEWHERE = re.compile(
@@ -34,15 +44,26 @@ def are_local(call: Call) -> bool:
     folder = call.head.value("-chdir") or call.parsed.value("-chdir")
     if not call.here or (folder is not None and not folder.known):
         return False
-    texts = list(_texts(call, call.locate(folder) if folder is not None else call.cwd))
-    if not texts or None in texts or len(texts) > MOST:
+    files = list(_texts(call, call.locate(folder) if folder is not None else call.cwd))
+    if not files or None in (text for _, text in files) or len(files) > MOST:
         return False
-    whole = "\n".join(_COMMENT.sub("", text) if "://" not in text else text for text in texts if text)
+    told = [(name, _COMMENT.sub("", text) if "://" not in text else text) for name, text in files if text]
+    whole = "\n".join(text for _, text in told)
     kinds = set(_BLOCK.findall(whole))
     away = {kind for kind in kinds if not _HERE.fullmatch(kind)}
-    if not kinds or _ELSEWHERE.search(whole) or not all(kind.startswith("aws_") for kind in away):
+    in_cluster = {kind for kind in away if _IN_CLUSTER.fullmatch(kind)}
+    if not kinds or _ELSEWHERE.search(whole) or not all(kind.startswith("aws_") for kind in away - in_cluster):
         return False
-    return not away or _is_emulated(whole)
+    if in_cluster and not _is_cluster_here(whole):
+        return False
+    return away == in_cluster or _is_emulated(call, told)
+
+
+def _is_cluster_here(text: str) -> bool:
+    blocks = _CLUSTER_PROVIDER.findall(text)
+    named = [name for block in blocks for name in _CLUSTER.findall(block)]
+    here = all(any(fnmatchcase(name, pattern) for pattern in LOCAL_CONTEXTS) for name in named)
+    return len(named) >= len(blocks) > 0 and here and not any(map(_OTHER_CLUSTER.search, blocks))
 
 
 def saved_plan(call: Call) -> str:
@@ -51,9 +72,23 @@ def saved_plan(call: Call) -> str:
     return call.locate(operands[0]) if operands else ""
 
 
-def _is_emulated(text: str) -> bool:
-    """Whether each of AWS's providers has a key for trials, and addresses of this machine alone."""
-    blocks = _PROVIDER.findall(text)
+_OVERRIDES = re.compile(r"(?:.*_)?override\.tf")
+"""Files whose blocks are merged into those of the others."""
+_TRIAL = re.compile(r"tests?|mock\w*|fake\w*|dummy\w*|localstack|local|foo")
+
+
+def _is_emulated(call: Call, files: list[tuple[str, str]]) -> bool:
+    """Whether each of AWS's providers has a key for trials, and addresses of this machine alone, by its blocks or by
+    variables.
+    """
+    over = [block for name, text in files if _OVERRIDES.fullmatch(name) for block in _PROVIDER.findall(text)]
+    blocks = [block for name, text in files if not _OVERRIDES.fullmatch(name) for block in _PROVIDER.findall(text)]
+    blocks = [block if re.search(r"\balias\b", block) else "\n".join((block, *over)) for block in blocks] or over
+    key, end = call.scope.lookup("AWS_ACCESS_KEY_ID"), call.scope.lookup("AWS_ENDPOINT_URL")
+    given = key.isset and end.isset and key.known and end.known
+    if given and all(map(_TRIAL.fullmatch, key.items)) and all(map(network_addresses.is_local_address, end.items)):
+        plain = not any(re.search(r"\b(?:profile|access_key|assume_role\w*|shared_\w+)\b", block) for block in blocks)
+        return plain and all(map(network_addresses.is_local_address, _ADDRESS.findall("\n".join(blocks))))
     return bool(blocks) and all(
         _TRIAL_KEY.search(block)
         and (found := _ADDRESS.findall(block))
@@ -62,8 +97,10 @@ def _is_emulated(text: str) -> bool:
     )
 
 
-def _texts(call: Call, folder: str) -> Iterator[str | None]:
-    """The files of a folder and of its modules; None for what cannot be read, or comes from elsewhere."""
+def _texts(call: Call, folder: str) -> Iterator[tuple[str, str | None]]:
+    """The names and texts of the files of a folder and of its modules; None for what cannot be read, or comes from
+    elsewhere.
+    """
     seen, left = set[str](), [folder]
     while left and len(seen) < MOST:
         at = left.pop()
@@ -71,12 +108,12 @@ def _texts(call: Call, folder: str) -> Iterator[str | None]:
             continue
         seen.add(at)
         if call.world.glob(f"{at}/*.tf.json"):
-            yield None
+            yield "", None
         for path in call.world.glob(f"{at}/*.tf"):
             text = call.world.read(path)
-            yield text
+            yield paths.base(path), text
             for source in _SOURCE.findall(text or "") if _MODULE.search(text or "") else ():
                 if source.startswith(("./", "../")):
                     left.append(paths.normal(f"{at}/{source}"))
                 elif "module" in (text or "") and not re.fullmatch(r"(?:registry\.[\w.]+/)?[\w-]+/[\w-]+", source):
-                    yield None
+                    yield "", None

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from sentinel_guard.core.analysis import task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 
 HERE = r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])"
 ADDRESS = re.compile(
-    rf"(?i)(?:postgres(?:ql)?|mysql2?|mariadb|mssql|sqlserver|mongodb|ecto)(?:\+\w+)?://(?:[^@/\s,?#]*@)?{HERE}(?::\d+)?"
+    rf"(?i)(?:postgres(?:ql)?|mysql2?|mariadb|mssql|sqlserver|mongodb|ecto)(?:\+\w+)?://(?:[^@/\s,?#]*@)?{HERE}(?::(?P<port>\d+))?"
     r"/(?P<name>[\w-]+)(?:\?(?!\S*(?:host|service))[\w=&.-]*)?"
 )
 """Of one server on this machine."""
@@ -41,7 +42,7 @@ def prisma(call: Call) -> bool:
     files = [call.locate(Field(name)) for name in (".env", "prisma/.env")]
     for name, _ in names:
         given = [file for file in files if call.world.fulfils(file, partial(_gives, name))]
-        if not given or any(call.world.fulfils(file, partial(_leads_away, name)) for file in given):
+        if not given or any(call.world.fulfils(file, partial(_leads_away, call, name)) for file in given):
             return False
     return True
 
@@ -50,8 +51,15 @@ def _gives(name: str, text: str) -> bool:
     return bool(_values(text, name))
 
 
-def _leads_away(name: str, text: str) -> bool:
-    return not all(map(is_named, _values(text, name)))
+def _leads_away(call: Call, name: str, text: str) -> bool:
+    return not all(is_named(value) or _is_own(call, value) for value in _values(text, name))
+
+
+def _is_own(call: Call, address: str) -> bool:
+    """Whether a server of this machine listens there which the session started."""
+    found = ADDRESS.fullmatch(address)
+    own = found is not None and call.world.is_own(f"port {found['port']}")
+    return own and found is not None and task_words.LIVE.search(found["name"]) is None
 
 
 def laravel(call: Call) -> bool:

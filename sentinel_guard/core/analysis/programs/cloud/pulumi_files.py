@@ -1,0 +1,70 @@
+"""Whether a program of Pulumi makes nothing outside of this machine: where its state lies, and what its code takes in.
+
+Counted are the imports of the code: whatever makes resources comes from a package that is named so. No code is run or
+parsed; a package that is not known may reach anywhere. https://www.pulumi.com/docs/iac/concepts/state-and-backends/
+"""
+
+from __future__ import annotations
+
+import re
+
+from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.expansion.command_and_options import Call
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+
+_BACKEND = re.compile(r"file://(/[^?\s]+|~)(?:\?[\w=&]*)?")
+_PATTERNS = (
+    *(f"{folder}*.{ending}" for folder in ("", "*/", "*/*/") for ending in ("ts", "js", "py", "go")),
+    *("Pulumi.y*ml", "Main.yaml"),
+)
+_MANIFESTS = ("package.json", "requirements*.txt", "pyproject.toml", "go.mod", "Pipfile")
+_REQUIRED = re.compile(r"(?:@pulumi/|\bpulumi[-_])([a-z][\w-]*)")
+_TESTS = re.compile(r"/(?:tests?|spec|__tests__|node_modules|venv|\.venv)/|[._](?:test|spec)\.|/test_\w+\.py$")
+_IMPORTS = re.compile(
+    r"(?m)(?:^\s*(?:import|export)\b[^'\"\n]*?(?:from\s*)?|\brequire\(\s*|\bimport\(\s*)['\"]([^'\"\n]+)['\"]"
+    r"|^\s*(?:\w+\s+)?\"([\w.-]+\.\w+/[^\"\n]+)\"\s*$|^\s*(?:from\s+([\w.]+)\s+import\b|import\s+([\w.]+))"
+)
+_LOCAL = r"(?:pulumi|docker|docker[-_]build|random|tls|local|null|std|archive|time)"
+_KNOWN = re.compile(
+    rf"\.{{1,2}}(?:/.*)?|node:.*|fs|path|os|util|crypto|url|@pulumi/{_LOCAL}(?:/.*)?|pulumi(?:_{_LOCAL})?(?:\..*)?"
+    rf"|github\.com/pulumi/pulumi(?:-{_LOCAL})?/sdk(?:/.*)?|__future__|json|typing|pathlib|dataclasses|re|base64"
+)
+_TYPES = re.compile(r"(?m)^\s+type:\s*['\"]?(\w+):")
+_LEADS_AWAY = re.compile(r"\bProvider\s*\(|\bcommand\.(?:local|remote)\b|ssh://|tcp://|\bregistryAuth\b|StackReference")
+MOST = 60
+"""Files."""
+
+
+def are_local(call: Call) -> bool:
+    """Whether the state lies in a temporary folder, and all that the program makes is on this machine."""
+    held = call.scope.lookup("PULUMI_BACKEND_URL")
+    folder = call.parsed.value("-C", "--cwd") or call.head.value("-C", "--cwd")
+    if not (held.isset and held.known and call.here) or (folder is not None and not folder.known):
+        return False
+    backend = _BACKEND.fullmatch("".join(held.items))
+    root, home = call.world.root, call.world.home
+    if backend is None or not paths.is_temporary(paths.normal(backend[1]), root, home):
+        return False
+    at = call.locate(folder) if folder is not None else call.cwd
+    found = [path for pattern in _PATTERNS for path in call.world.glob(f"{at}/{pattern}") if not _TESTS.search(path)]
+    texts = [call.world.read(path) for path in found]
+    if not texts or len(texts) > MOST or None in texts:
+        return False
+    manifests = (call.world.read(path) or "" for name in _MANIFESTS for path in call.world.glob(f"{at}/{name}"))
+    required = {name for text in manifests for name in _REQUIRED.findall(text)}
+    if not all(re.fullmatch(_LOCAL, name) for name in required):
+        return False
+    return bool(call.world.glob(f"{at}/Pulumi.y*ml")) and all(_is_local(call, text or "", at) for text in texts)
+
+
+def _is_local(call: Call, text: str, folder: str) -> bool:
+    names = ["".join(found) for found in _IMPORTS.findall(text)]
+    known = all(_KNOWN.fullmatch(name) or _is_beside(call, name, folder) for name in names)
+    return known and not _LEADS_AWAY.search(text) and all(re.fullmatch(_LOCAL, kind) for kind in _TYPES.findall(text))
+
+
+def _is_beside(call: Call, name: str, folder: str) -> bool:
+    """A module of python's that lies in the program's own folder."""
+    first = name.partition(".")[0]
+    there = call.world.kind(call.locate(Field(f"{folder}/{first}.py"))) or call.world.kind(f"{folder}/{first}")
+    return bool(re.fullmatch(r"[\w.]+", name)) and bool(there)
