@@ -184,10 +184,11 @@ _ANY = str.maketrans(dict.fromkeys("*?", "_"))
 """For signs of a pattern that nothing meets yet: any name."""
 
 
-def _is_built(text: str) -> bool:
-    """Whether a pattern means a program in a folder that a build makes anew: ``build/install/*/bin/*``."""
-    folder, _, rest = text.removeprefix("./").partition("/")
-    return folder in paths.REBUILT and bool(rest) and ".." not in rest and "[" not in rest
+def _built(first: Field) -> Field:
+    """A program of any name where a pattern means one in a folder that a build makes: ``build/install/*/bin/*``."""
+    folder, _, rest = first.text.removeprefix("./").partition("/")
+    built = first.known and folder in paths.REBUILT and rest and ".." not in rest and "[" not in rest
+    return Field(first.text.translate(_ANY)) if built else first
 
 
 def command(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
@@ -196,15 +197,12 @@ def command(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     for _ in range(MAX_WRAPPERS + 1):
         if not fields:
             return ""
-        first = fields[0]
+        first = fields[0] if not fields[0].pattern else _built(fields[0])
         if not first.known and (found := guess_program(first, place.scope)) is not None:
             _vanished(walk, fields, place)
             fields = [found, *fields[1:]]
             place = place._replace(elsewhere=True)
             break
-        if first.known and first.pattern and _is_built(first.text):
-            fields = [Field(first.text.translate(_ANY)), *fields[1:]]
-            continue
         if not first.known or first.pattern:
             walk.opaque(first.text or first.source, "name", place)
             if first.text and _is_unset_inside(first, place):
