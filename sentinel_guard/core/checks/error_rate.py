@@ -26,10 +26,12 @@ class ErrorRate:
     def __call__(self, case: Case) -> Iterable[Finding]:
         if case.outcome is None:
             return
+        if not failed(case.outcome):
+            return
         calls, size = [c for c in finished_calls(case) if not c.poll], case.policy.loop.window
         window, limit = calls[-size:], case.policy.error_rate.hint * size
         bad = _failures(window)
-        if len(window) < size or not failed(window[-1].outcome) or window[-1].action != case.action.id:
+        if len(window) < size or window[-1].action != case.action.id:
             return
         stuck = sum(_stuck(window, i) for i in range(len(window)))
         if stuck >= case.policy.error_rate.trip * size and not _all_differ(window):
