@@ -95,6 +95,12 @@ ROWS = [
     ("docker volume create shop-store", "docker volume rm shop-store", ASK, "one that the README names"),
     ("docker volume create prod-cache", "docker volume rm prod-cache", ASK, "so called for a reason"),
     ("ls", "docker volume rm tide-build", ASK, "nobody made it"),
+    ("docker volume create tide-build", "docker run --rm -v tide-build:/v a sh -c 'rm -rf /v/*'", ALLOW, "in it"),
+    ("ls", "docker run --rm -v repro-cache:/v a sh -c 'rm -rf /v/*'", ASK, "in one that may have been there"),
+    ("docker volume create tide-build && docker run -d --name pg -v tide-build:/d postgres",
+     "docker exec pg psql -c 'truncate a'", ALLOW, "a container that keeps its data there"),
+    ("docker volume create tide-build && docker run -d --name pg -v tide-build:/d -v other:/e postgres",
+     "docker exec pg psql -c 'truncate a'", ASK, "and in another one"),
     # Secrets of servers that the session started
     (VAULT, "VAULT_ADDR=http://127.0.0.1:8200 vault token create -field=token > /tmp/t", ALLOW, "a server for trials"),
     (VAULT, "VAULT_ADDR=http://127.0.0.1:8201 vault kv get secret/app", ASK, "another port"),

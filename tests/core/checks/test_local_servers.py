@@ -57,6 +57,10 @@ BROKERS = [
     (RUN, "docker exec mq rabbitmqctl delete_queue x", "", ALLOW, "a container of the session's"),
     (RUN, "docker exec mq psql -h db.acme.com -c 'drop table x'", "", ASK, "from there to another machine"),
     ("ls", "docker exec mq rabbitmqctl delete_queue x", "", ASK, "a container of somebody's"),
+    ("ls", "rpk -X brokers=localhost:19092 topic delete b", "", ALLOW, "brokers of this machine"),
+    ("ls", "rpk topic delete c --brokers localhost:19092", "", ALLOW, "by another option"),
+    ("ls", "rpk topic delete c --brokers localhost:19092,kafka.acme.com:9092", "", ASK, "and another machine's"),
+    ("ls", "rpk topic delete c -X tls.enabled=true", "", ASK, "nobody knows which"),
 ]
 CLUSTERS = [
     (MINI, "kubectl --context notes delete namespace x", "", ALLOW, "minikube calls its context as its profile"),
@@ -91,7 +95,8 @@ HERE = [
     "docker buildx build --push -t localhost:5000/a .", "crane copy alpine localhost:5000/alpine",
     "skopeo copy docker://alpine docker://localhost:5000/a", "crane delete localhost:5000/alpine",
     "helm push api-1.0.tgz oci://localhost:5000/charts", "KO_DOCKER_REPO=ko.local ko publish ./cmd/a",
-    "npm publish --registry http://localhost:4873", "npm_config_registry=http://localhost:4873 npm publish",
+    "npm publish --registry http://localhost:4873", "npx lerna publish --registry http://localhost:4873 --yes",
+    "npm_config_registry=http://localhost:4873 npm publish",
     "npm unpublish x@1.0.0 --registry http://localhost:4873 --force", "gem push --host http://localhost:9292 x.gem",
     "twine upload --repository-url http://localhost:8080 dist/*", "uv publish --publish-url http://localhost:8080",
     "dotnet nuget push x.nupkg -s ./feed", "dotnet nuget push x.nupkg --source http://localhost:5555/v3/index.json",

@@ -174,7 +174,7 @@ def compose(call: Call) -> Effects:
         away = sets or bool(_other_host(call)) or is_production(call)
         project = None if away else own_containers.project(call, parsed)
         spared = project is not None and service in project.services and "volumes" not in project.services[service]
-        kept = (*_volumes(run), *(() if spared else _KEPT))
+        kept = (*_volumes(call, run), *(() if spared else _KEPT))
         found = _inside(call, run.operands[1:], mounts, kept)
         yield from (effect for effect in found if project is None or not project.spares(effect, service))
     elif verb in ("down", "rm") and {"-v", "--volumes"} & parse(fields, _COMPOSE_DOWN).flags.keys():
@@ -187,23 +187,25 @@ def compose(call: Call) -> Effects:
 def _run(call: Call) -> Effects:
     mounts = dict(_mounts(call, call.parsed))
     name = call.parsed.value("--name")
-    if not call.has("-v", "--volume", "--mount", "--volumes-from"):
+    sources = [item.text.partition(":")[0] for item in call.parsed.values("-v", "--volume")]
+    own = all(call.world.is_own(f"volume {source}") for source in sources)
+    if own and not call.has("--mount", "--volumes-from"):
         if name is not None:
             own_containers.note(call, name)
         published = [item.text.split(":") for item in call.parsed.values("-p", "--publish")]
         call.world.own.update(f"port {parts[-2]}" for parts in published if len(parts) > 1)
-    for item in call.parsed.values("-v", "--volume"):
-        own_containers.note_volume(call, item.text.partition(":")[0], made=False)
     yield from _powers(call)
     yield from _reached(call, mounts)
     if mounted_keys.are_for_strangers(call.world.home, mounts.values(), call.operands[0].text if call.operands else ""):
         yield call.effect(Kind.PRIVILEGE, mounted_keys.TARGET)
     entry = call.parsed.value("--entrypoint")
     command = [*([entry] if entry and entry.text else []), *call.operands[1:]]
-    yield from _inside(call, command, mounts, tuple(_volumes(call.parsed)) + _KEPT * call.has("--volumes-from"))
+    yield from _inside(call, command, mounts, tuple(_volumes(call, call.parsed)) + _KEPT * call.has("--volumes-from"))
     if command and command[0].text in _ENVIRONMENT_READERS:
         for item in call.parsed.values("--env-file"):
             yield call.effect(Kind.READ, call.locate(item), "shown", sure=item.known)
+    for source in sources:
+        own_containers.note_volume(call, source, made=False)
 
 
 def _reached(call: Call, mounts: dict[str, str]) -> Iterator[Effect]:
@@ -244,11 +246,11 @@ def _mounts(call: Call, parsed: Parsed) -> Iterator[tuple[str, str]]:
             yield _SHUT * shut + paths.normal(inside), call.locate(host)
 
 
-def _volumes(parsed: Parsed) -> Iterator[str]:
-    """Folders inside that are named volumes."""
+def _volumes(call: Call, parsed: Parsed) -> Iterator[str]:
+    """Folders inside that are named volumes, and not of the session's making."""
     for item in parsed.values("-v", "--volume"):
         name, colon, rest = item.text.partition(":")
-        if colon and name and name[0] not in "/.~$":
+        if colon and name and name[0] not in "/.~$" and not call.world.is_own(f"volume {name}"):
             yield paths.normal(rest.partition(":")[0])
     for item in parsed.values("--mount"):
         keys = dict(pair.partition("=")[::2] for pair in item.text.split(","))

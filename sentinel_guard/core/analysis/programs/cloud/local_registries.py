@@ -66,7 +66,7 @@ def is_meant(call: Call) -> bool:
     if program in ("mvn", "mvnw", "mvnd"):
         return any(_MAVEN.fullmatch(item.text) for item in call.parsed.values("-D") if item.known)
     names, variables = _OPTIONS.get(program, ()), _VARIABLES.get(program, ())
-    given = [*call.head.values(*names), *call.parsed.values(*names)] if names else []
+    given = local_ends.given(call, *names) if names else []
     if given:
         here = all(item.known and (_URL.fullmatch(item.text) or _is_folder(call, item)) for item in given)
         return here and not _publishes_elsewhere(call)

@@ -194,6 +194,8 @@ _ADDRESSES = ("-u", "--url", "--server", "-s", "--host", "--endpoint", "--api-ur
 def service(call: Call) -> Iterator[Effect]:
     """What is taken down, or changed for others; nothing where the other end is named as this machine."""
     where = call.head.values(*_ADDRESSES) + call.parsed.values(*_ADDRESSES)
+    if call.command.program == "rpk" and _has_brokers_here(call):
+        return
     if any(item.known and network_addresses.is_local_address(item.text) for item in where):
         return
     program = call.command.program
@@ -210,6 +212,13 @@ def service(call: Call) -> Iterator[Effect]:
     yield from remote_commands.told_by_words(call)
 
 
+def _has_brokers_here(call: Call) -> bool:
+    """``rpk -X brokers=localhost:19092``, ``rpk … --brokers localhost:19092``: each of them on this machine."""
+    named = [item.text for item in local_ends.given(call, "-X", "--brokers") if item.known]
+    brokers = [text.removeprefix("brokers=") for text in named if "=" not in text or text.startswith("brokers=")]
+    return bool(brokers) and all(network_addresses.is_local_address(one) for text in brokers for one in text.split(","))
+
+
 _BACKUPS = {"restic": "RESTIC_REPOSITORY", "rustic": "RUSTIC_REPOSITORY", "borg": "BORG_REPO"}
 """And the variable that names their repository."""
 
@@ -224,6 +233,7 @@ def _is_for_trial(call: Call) -> bool:
 _TEXT = "-s= -u= --url= --server= --host= --endpoint= --api-url= --profile= --project= -p= --context= --repo= "
 OPTIONS = {
     **dict.fromkeys(TABLES, options(f"{_TEXT} | sub")),
+    "rpk": options(f"{_TEXT} -X= --brokers= --config= | sub"),
     **dict.fromkeys(("restic", "rustic", "borg", "borgmatic", "kopia"), options("-r= --repo= --repository-file= -p= "
         "--password-file= --keep-last= --keep-daily= --keep-weekly= --keep-monthly= --keep-within= --tag= --host= -H= "
         "-a= --glob-archives= --path= | sub")),
