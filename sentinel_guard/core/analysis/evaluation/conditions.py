@@ -148,6 +148,14 @@ def begin_text(scope: Scope, text: str, via: str, *, file: bool) -> None:
     scope.options |= {DECIDES: tells and (by_bash or by_posix), _LIMITED: not by_bash}
 
 
+def begin_name(scope: Scope, name: str | None, *, file: bool) -> None:
+    """A text begins under this name (None: nobody knows it): what ``$0`` is, and in a file ``$BASH_SOURCE``."""
+    for own in ("0", "BASH_SOURCE"):
+        scope.variables.pop(own, None)
+    if name is not None:
+        scope.variables |= dict.fromkeys(("0", "BASH_SOURCE") if file else ("0",), (name,))
+
+
 def told(node: Node, scope: Scope) -> bool | None:
     """Whether a condition holds, in a script whose tests decide; None where that is not known."""
     if scope.options.get(DECIDES) is not True:

@@ -25,7 +25,7 @@ from sentinel_guard.core.analysis.evaluation import (
 from sentinel_guard.core.analysis.evaluation.and_or_lists import items
 from sentinel_guard.core.analysis.evaluation.break_and_return import changed_names
 from sentinel_guard.core.analysis.evaluation.command_output import ExactOutputs
-from sentinel_guard.core.analysis.evaluation.conditions import begin_text, reaches
+from sentinel_guard.core.analysis.evaluation.conditions import begin_name, begin_text, reaches
 from sentinel_guard.core.analysis.evaluation.fatal_syntax_errors import all_fatal, kind_of_error
 from sentinel_guard.core.analysis.evaluation.program_effects import fetches
 from sentinel_guard.core.analysis.evaluation.redirections import evaluate_redirects
@@ -350,10 +350,8 @@ class Walk:
     ) -> list[Effect]:
         place = self._beside(call, via, cwd)
         place.scope.positional = None if positional is None else tuple(positional)
-        place.scope.variables.pop("0", None)
+        begin_name(place.scope, name, file=file)
         begin_text(place.scope, text, via, file=file and reaches(call, text))
-        if name is not None:
-            place.scope.variables["0"] = (name,)
         if file:
             typed = self.world.wrote_text(text) or self.world.wrote_line(text)
             place = place._replace(disk=place.disk or not typed, files=place.files + 1)

@@ -287,6 +287,7 @@ def _resolved(place: ProgramContext, path: str, words: tuple[str, ...]) -> str:
 
 
 def _basename(words: tuple[str, ...], _stdin: str, _place: ProgramContext) -> str | None:
+    words = words[1:] if words[:1] == ("--",) else words
     if not 1 <= len(words) <= 2 or words[0].startswith("-"):
         return None
     name = posixpath.basename(words[0].rstrip("/")) or words[0][:1]
@@ -295,6 +296,7 @@ def _basename(words: tuple[str, ...], _stdin: str, _place: ProgramContext) -> st
 
 
 def _dirname(words: tuple[str, ...], _stdin: str, _place: ProgramContext) -> str | None:
+    words = words[1:] if words[:1] == ("--",) else words
     if len(words) != 1 or words[0].startswith("-"):
         return None
     path = words[0].rstrip("/")

@@ -100,7 +100,7 @@ def follow(call: Call, item: Field, rest: Sequence[Field], via: str) -> Iterator
         text = call.world.read(item.text)
         yield from call.runner.script(UNKNOWN if text is None else text, call, via, positional=_texts(rest))
     elif (text := call.script_text(path)) is not None:
-        yield from call.runner.script(_of(via, text), call, via, positional=_texts(rest), file=True)
+        yield from call.runner.script(_of(via, text), call, via, positional=_texts(rest), name=item.text, file=True)
 
 
 _SHEBANG = re.compile(r"#!\s*(?:/\S*/)?(?:env\s+(?:-S\s+)?)?(?:\S*/)?([\w.+-]+)")
@@ -115,7 +115,9 @@ def by_shebang(call: Call, item: Field, rest: Sequence[Field]) -> Effects:
     name = re.sub(r"[\d.]+$", "", match[1]) if match else ""
     call = replace(call, parsed=Parsed({}, list(rest)))
     if not text.startswith("#!") or name in SHELLS:
-        yield from call.runner.script(_of(name, text), call, item.text, positional=_texts(rest), file=True)
+        yield from call.runner.script(
+            _of(name, text), call, item.text, positional=_texts(rest), name=item.text, file=True
+        )
     elif name in ("python", "pypy", "uv"):
         yield from _of_file(call, item, text, python_text(call, text, call.locate(item, follow=False)))
     elif name in _LANGUAGES:
