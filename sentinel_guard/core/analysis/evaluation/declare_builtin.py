@@ -7,7 +7,12 @@ from collections.abc import Sequence
 
 from sentinel_guard.core.analysis.evaluation.break_and_return import outside
 from sentinel_guard.core.analysis.evaluation.builtin_code import subscript_texts
-from sentinel_guard.core.analysis.evaluation.environment_variables import SET_BY_FILES, environment, reassigned
+from sentinel_guard.core.analysis.evaluation.environment_variables import (
+    SET_BY_FILES,
+    environment,
+    prints_database,
+    reassigned,
+)
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.assignments import assign
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
@@ -57,7 +62,7 @@ def declare(walk: Walker, words: Sequence[Word], fields: Sequence[Field], place:
         _export(scope, operands, more=exports and not ("n" in letters or place.maybe))
     letters = "".join(set(letters) & set("Aiuln")) + ("r" if name == "readonly" or "r" in letters else "")
     for word in operands:
-        for item in _items(word, scope):
+        for item in _items(walk, word, place):
             if own:
                 _localise(walk, item, place, alone=word.source == item.name)
             gone = gone + "n" if "n" in letters else gone
@@ -78,21 +83,21 @@ def _export(scope: Scope, operands: Sequence[Word], *, more: bool) -> None:
     scope.exported = scope.exported | names if more else scope.exported - names
 
 
-def _items(word: Word, scope: Scope) -> list[Assignment]:
+def _items(walk: Walker, word: Word, place: WalkContext) -> list[Assignment]:
     """The assignments of an operand; a name alone is one whose word is that name."""
     item = assignment(word)
     if item is not None:
         return [item]
     found = []
-    for one in expand(word, scope):
+    for one in expand(word, place.scope):
         match = _TEXT.fullmatch(one.text)
         if match and one.known:
             index = None if match[2] is None else _quoted(match[2])
             found.append(Assignment(match[1], index, bool(match[3]), _quoted(match[4])))
         elif one.text.isidentifier():
             found.append(Assignment(one.text, None, False, _quoted("")))
-        elif not one.known:
-            scope.doubt(SET_BY_FILES)
+        elif not one.known and prints_database(walk, word.source, place):
+            place.scope.doubt(SET_BY_FILES)
     return found
 
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import STDIN, UNKNOWN
+from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.shell_state import UNASSIGNED, Field, Value
 from sentinel_guard.core.model import Effect, Kind
 
@@ -81,7 +82,40 @@ _HIDES = {
 
 SET_BY_FILES = frozenset(("DATABASE_URL",))
 """What a file, or a text that is not known, may set, and a tool takes unasked: which database it works on."""
+_ASSIGNS = re.compile(r"[ \t]*(?:#.*|(?:export[ \t]+)?(?P<name>\w+)=(?:\"[^\"`]*\"|'[^']*'|[^\s\"'`]*)[ \t]*(?:#.*)?)?")
+_SET_UP = re.compile(r"(?:.*/)?(?:bin/activate|nvm\.sh|\.cargo/env|asdf\.sh|sdkman-init\.sh|conda\.sh|setvars\.sh)")
+"""Files that set up a tool, by their names."""
+_SUBSTITUTED_FILE = re.compile(
+    r"[\"']?\$\(((?:grep|egrep|sed|cat|xargs|cut|tr)\b[^()`;&<>]*)\)[\"']?|\$\(<\s*([^()`;&|]+)\)"
+)
 NOT_KNOWN = Value((), known=False, isset=True)
+
+
+def names_database(path: str, world: Overlay) -> bool:
+    """Whether a file that a shell takes in may set such a variable: what is no plain assignment may do anything."""
+    if _SET_UP.fullmatch(path) and not world.kind(path):
+        return False
+    return not world.fulfils(path, _sets_up if _SET_UP.fullmatch(path) else _only_sets)
+
+
+def _only_sets(text: str) -> bool:
+    matches = [_ASSIGNS.fullmatch(line) for line in text.splitlines()]
+    return all(match is not None and match["name"] not in SET_BY_FILES and "$(" not in match[0] for match in matches)
+
+
+def _sets_up(text: str) -> bool:
+    return not any(name in text for name in SET_BY_FILES)
+
+
+def prints_database(walk: Walker, source: str, place: WalkContext) -> bool:
+    """Whether the words that a substitution gives may set such a variable: ``export $(grep -v '^#' .env | xargs)``."""
+    match = _SUBSTITUTED_FILE.fullmatch(source)
+    if match is None or place.scope.cwd is None:
+        return True
+    words = [word.strip("\"'") for word in (match[1] or match[2]).split() if word[:1] != "-"]
+    files = [paths.locate(word, place.scope.cwd, walk.world) for word in words[match[1] is not None :] if word]
+    found = [path for path in files if walk.world.kind(path) == "file"]
+    return not found or any(names_database(path, walk.world) for path in found)
 
 
 def environment(

@@ -240,7 +240,9 @@ def source(walk: Walker, fields: Fields, place: WalkContext) -> str:
         return UNKNOWN
     before = place.scope.variables.keys() & environment_variables.SET_BY_FILES
     output = walk.follow(fields[1], fields[2:], place)
-    if place.scope.variables.keys() & environment_variables.SET_BY_FILES == before:
+    path = "" if place.scope.cwd is None else paths.locate(fields[1].text, place.scope.cwd, place.scope.world)
+    untold = place.scope.variables.keys() & environment_variables.SET_BY_FILES == before
+    if untold and not (path and fields[1].known and not environment_variables.names_database(path, walk.world)):
         place.scope.doubt(environment_variables.SET_BY_FILES)
     return output
 

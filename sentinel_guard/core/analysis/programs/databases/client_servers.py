@@ -65,13 +65,13 @@ MYSQL = options(
     "-e= --execute= -h= --host= -P= --port= -u= --user= -D= --database= -S= --socket= --tee= --init-command= "
     "--defaults-file= --defaults-extra-file= --default-character-set= --delimiter= --protocol= --pager="
 )
-_AWAY = frozenset(("ssh", "kubectl", "oc", "microk8s", "flyctl", "fly", "heroku", "vagrant", "multipass"))
+AWAY = frozenset(("ssh", "kubectl", "oc", "microk8s", "flyctl", "fly", "heroku", "vagrant", "multipass"))
 """What runs a client on another machine: what is at the same port there is somebody's."""
 
 
 def is_own(call: Call) -> bool:
     """Whether all that a client is told leads to servers of this machine that this text or session started."""
-    if any(via.partition(" ")[0] in _AWAY for via in call.command.via):
+    if not AWAY.isdisjoint(call.command.via):
         return False
     row = _CLIENTS.get(call.command.program)
     if row is None:

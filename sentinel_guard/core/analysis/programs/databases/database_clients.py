@@ -104,7 +104,7 @@ def client(call: Call) -> Effects:
         files += [Field(item.text[1:], item.known) for item in items if item.text.startswith("@")]
     if not texts and not files and call.stdin:
         texts = [Field(call.stdin.replace(UNKNOWN, " _ "), UNKNOWN not in call.stdin)]
-    base = file_databases.opened(call, items, texts) if row.local else Opened(not _listens_own(call, texts))
+    base = file_databases.opened(call, items, texts) if row.local else Opened(not _is_own(call, texts, files))
     if base.loses and UNKNOWN in call.stdin and sql_client_commands.MAKES_SQL.search(call.scope.feeds):
         yield replace(_losing(call, "statements that", call.scope.feeds), file=base.file)
     found = [effect for item in texts for effect in run(call, item, row, base)]
@@ -131,8 +131,15 @@ _CONNECTS = re.compile(
 """What leads statements to another server than the one that their client is told."""
 
 
-def _listens_own(call: Call, texts: list[Field]) -> bool:
-    return own_databases.listens_own(call) and not any(_CONNECTS.search(item.text) for item in texts)
+def _is_own(call: Call, texts: list[Field], files: list[Field]) -> bool:
+    """Whether statements reach no more than a server that the session started, or a database of its own or of tests."""
+    said = [item.text for item in texts]
+    if own_databases.listens_own(call):
+        return not any(map(_CONNECTS.search, said))
+    if call.command.program not in ("psql", "pgcli", "mysql", "mariadb"):
+        return False
+    held = [call.world.read(call.locate(item)) if item.known else None for item in files]
+    return None not in held and own_databases.works_on_own(call, [*said, *(text or "" for text in held)])
 
 
 def _changed_away(call: Call, texts: list[Field], files: list[Field]) -> Effects:
@@ -217,6 +224,8 @@ def mysqladmin(call: Call) -> Effects:
         return
     words = [field.text for field in parse(client_servers.without_password(call), client_servers.MYSQL).operands]
     for verb in ("drop", "shutdown"):
+        if verb == "drop" and own_databases.is_own(call, words[-1] if words else ""):
+            continue
         if verb in words:
             yield _losing(call, *words[words.index(verb) :])
 
@@ -330,6 +339,7 @@ OPTIONS = {
             "--nodb --tls --shell --json"
         ),
     ),
+    **dict.fromkeys(("console", "artisan"), options("-e= --env= --em= --connection= --database= --path=")),
     "cypher-shell": options(
         "-a= -u= -p= -d= -f= --file= --format= -P= --param= --uri= --address= --username= --password= --database="
     ),

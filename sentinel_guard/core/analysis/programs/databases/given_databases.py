@@ -17,7 +17,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 
 _NAMES = re.compile(
-    r"(?:\w+_)?(?:DATABASES?|DB|DATASOURCE|SQLITE|POSTGRES(?:QL)?|PG|MYSQL|MARIADB|MONGO(?:DB)?)(?:_\w+)?|\w+_DSN|DSN"
+    r"(?:\w+_)?(?:DATABASES?|DB|DBSTRING|FLYWAY|LIQUIBASE(?:_COMMAND)?|DATASOURCE|SQLITE|POSTGRES(?:QL)?|PG|MYSQL|MARIADB|MONGO(?:DB)?)(?:_\w+)?|\w+_DSN|DSN"
     r"|PG(?:HOST(?:ADDR)?|PORT|DATABASE|USER|PASSWORD|SERVICE(?:FILE)?)|ConnectionStrings__\w+"
 )
 """Variables that say which database is meant, or how to log in there."""
@@ -34,13 +34,26 @@ _KEYED = re.compile(
     r"(?i)(?:^|;)\s*(?:server|data source|host|addr\w*)\s*=\s*(?:tcp:)?([^;,]*)(?:,(\d+)|;\s*port\s*=\s*(\d+))?"
 )
 _HERE = ("localhost", "127.0.0.1", ".")
+_IN_MEMORY = (":memory:", "sqlite::memory:", "sqlite://:memory:", "sqlite:///:memory:", "file::memory:?cache=shared")
 _KEYS = re.compile(r"(?i)\s*(?:host|server|port|data source)\s*=")
 """``Host=localhost;Port=5455;Database=app``, ``host=localhost port=5455``."""
 _DOCUMENTED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("sqlx", "diesel", "dbmate", "sea-orm-cli", "sea", "rails", "rake"), ("DATABASE_URL",)),
     **dict.fromkeys(("psql", "dropdb", "dropuser", "pg_restore", "pgcli"), ("PGHOST", "PGPORT")),
-}
+    "flyway": ("FLYWAY_URL",), "goose": ("GOOSE_DBSTRING",), "liquibase": ("LIQUIBASE_COMMAND_URL",),
+}  # fmt: skip
 """Variables that a tool reads by itself, before any file."""
+_LARAVEL = ("DB_DATABASE", "DB_HOST", "DB_PORT", "DB_URL")
+_BY_DEFAULT = {
+    "artisan": (_LARAVEL, "config/database.php"),
+    "console": (("DATABASE_URL",), "config/packages/doctrine.y*ml"),
+}
+"""Variables that a framework's own settings take, and the project's file that would say otherwise."""
+_CHOOSES = re.compile(
+    r"--(?:database|db|env|environment|settings|connection|configuration|config|schema|em|url|dsn|host|port)(?:=.*)?"
+    r"|-[eDx]"
+)
+"""Words of a task that may say another database than the variables do."""
 _HOMES = {"airflow": "AIRFLOW_HOME", "prefect": "PREFECT_HOME", "dagster": "DAGSTER_HOME", "mlflow": "MLFLOW_HOME"}
 _OTHER_STORE = re.compile(r"SQL_ALCHEMY_CONN|CONNECTION_URL|API_URL|TRACKING_URI|_CONFIG$")
 _LOADS = frozenset(("sqlx", "diesel", "dbmate", "sea-orm-cli", "sea", "console", "doctrine"))
@@ -49,7 +62,15 @@ _LINE = re.compile(r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*(.*?)[ \t]*$"
 _SETTINGS = (
     *("settings*.py", "*/settings*.py", "*/settings/*.py", "*/*/settings*.py", "config*.py", "*/config*.py"),
     *("src/*/config*.py", "*/env.py", "*/database.py", "*/db.py", "config/*.exs", "config/*.yml", "config/*.[jt]s"),
-    *("config/*.php", "knexfile.*", "*/knexfile.*", "drizzle.config.*", "ormconfig.*", "*data-source.*"),
+    *(
+        "config/*.php",
+        "config/packages/doctrine.y*ml",
+        "knexfile.*",
+        "*/knexfile.*",
+        "drizzle.config.*",
+        "ormconfig.*",
+        "*data-source.*",
+    ),
     *("src/*data-source.*", "src/*/*data-source.*", "prisma/schema.prisma", "src/db.[jt]s", "src/database.[jt]s"),
     *("src/db/index.[jt]s", "src/main/resources/application*.yml", "src/main/resources/application*.properties"),
 )
@@ -77,6 +98,8 @@ def is_thrown_away(call: Call, program: str = "") -> bool:
     if not given:
         return _is_home_thrown_away(call, program) or _is_loaded(call, program)
     if not call.here or any(_NAMES.fullmatch(name) for name in call.scope.variables.keys() - call.scope.reaching):
+        return False
+    if any(_CHOOSES.fullmatch(item.text) for item in call.fields[1:]) and program not in _DOCUMENTED:
         return False
     said = {name: _said(call, name) for name in given}
     own = [name for name, is_own in said.items() if is_own]
@@ -144,6 +167,8 @@ def _said(call: Call, name: str) -> bool | None:
 def _value_says(call: Call, name: str, text: str) -> bool | None:
     if task_words.LIVE.search(text):
         return None
+    if text in _IN_MEMORY:
+        return True
     if (server := _SERVER.fullmatch(text)) is not None:
         return call.world.is_own(f"port {server['port']}") or None
     if _HOST.fullmatch(name):
@@ -163,11 +188,26 @@ def _value_says(call: Call, name: str, text: str) -> bool | None:
 def _is_asked(call: Call, program: str, names: list[str]) -> bool:
     documented = _DOCUMENTED.get(program, ())
     prefix = "ConnectionStrings__" if program in ("dotnet", "dotnet-ef") else "\0"
+    if program == "artisan" and not _is_laravel_open(call):
+        return False
+    default, file = _BY_DEFAULT.get(program, ((), ""))
+    if file and not call.world.glob(call.locate(file)):
+        documented = default
     left = [name for name in names if name not in documented and not name.startswith(prefix)]
     if len(left) < len(names):
         return True
     texts = list(_settings(call)) if left else []
     return not any(map(_OVERRIDES.search, texts)) and any(_asks(text, name) for text in texts for name in left)
+
+
+_URL = re.compile(r"(?m)^[ \t]*(?:export[ \t]+)?(?:DB|DATABASE)_URL[ \t]*=[ \t]*[^\s#]")
+
+
+def _is_laravel_open(call: Call) -> bool:
+    """Whether variables come before what Laravel has stored, and no address in ``.env`` before them."""
+    dotenv = call.locate(".env")
+    addressed = call.world.kind(dotenv) and call.world.fulfils(dotenv, lambda text: _URL.search(text) is not None)
+    return not addressed and not call.world.kind(call.locate("bootstrap/cache/config.php"))
 
 
 def _settings(call: Call) -> Iterator[str]:

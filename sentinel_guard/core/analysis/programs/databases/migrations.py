@@ -203,7 +203,23 @@ def _on_tests(call: Call, words: Sequence[str]) -> bool:
     values = (call.scope.lookup(name) for name in _TESTS)
     named = any(value.items in (("test",), ("testing",)) for value in values)
     said = {*words, *(f"{option}={value}" for option, value in pairwise(words) if option in _ENVIRONMENTS)}
+    named = named or (paths.base(call.command.program) in _BY_MODULE and _has_tests_settings(call, words))
     return named or any(f"{option}={value}" in said for option in _ENVIRONMENTS for value in ("test", "testing"))
+
+
+_BY_MODULE = ("manage.py", "django-admin", "django-admin.py", "python", "python3")
+_MODULE = re.compile(r"(?:\w+\.)*(?:settings[._])?tests?(?:ing)?(?:[._]settings)?")
+
+
+def _has_tests_settings(call: Call, words: Sequence[str]) -> bool:
+    """Whether Django is told to take the settings of its tests: ``--settings=shop.settings.test``."""
+    given = [value for option, value in pairwise(words) if option == "--settings"]
+    given += [word.partition("=")[2] for word in words if word.startswith("--settings=")]
+    held = call.scope.lookup("DJANGO_SETTINGS_MODULE")
+    names = given or (held.items if held.known else ())
+    return (
+        bool(names) and all(map(_MODULE.fullmatch, names)) and not any(word.startswith("--database") for word in words)
+    )
 
 
 def _is_thrown_away(call: Call, program: str, words: Sequence[str]) -> bool:

@@ -13,7 +13,7 @@ from sentinel_guard.core.model import Effect
 
 _SCRATCH = re.compile(r"(?i)(?:.*[_-])?(?:test|tests|scratch|tmp|temp|ci|sandbox|throwaway)(?:[_-].*|\d*)")
 """Names of databases that are made to be thrown away: where one was there before, its making fails unseen."""
-_OF_TESTS = re.compile(r"(?i)(?:\w+[_-])?tests?(?:[_-]?\d+)?")
+_OF_TESTS = re.compile(r"(?i)(?:\w+[_-])?tests?(?:[_-]?(?:gw|w)?\d+)?|test_\w+")
 """Names of databases that test runs make anew each time."""
 _HOSTS = ("PGHOST", "PGSERVICE", "PGHOSTADDR", "MYSQL_HOST")
 _CREATES = re.compile(r"\bcreate\s+database\s+[\"`\[]?(\w+)", re.IGNORECASE)
@@ -130,7 +130,25 @@ def is_own(call: Call, name: str, kind: str = "database") -> bool:
     if made in call.world.proven or (made in call.world.own and _SCRATCH.fullmatch(name) is not None):
         return True
     away = remote_databases.is_remote(call) or any(call.scope.lookup(host).isset for host in _HOSTS)
+    away = away or not client_servers.AWAY.isdisjoint(call.command.via)
     return _OF_TESTS.fullmatch(name) is not None and not away
+
+
+_NAMED = re.compile(r"(?:[a-z][\w+.-]*://(?:[^@/\s,?#]*@)?(?:localhost|127\.0\.0\.1|\[::1\])?(?::\d+)?/)?(\w+)")
+_ELSEWHERE = re.compile(
+    r"(?i)\\c(?:onnect)?\b|\buse\s+[\w\"`\[]|\bdblink|postgres_fdw|\bdatabase\b|\b(?:owned\s+by|role|user|tablespace)\b"
+)
+"""What leads statements to another database than the one that their client is told, or is of the whole server."""
+_QUALIFIED = re.compile(r"\w[\"`]?\.[\"`]?\w")
+
+
+def works_on_own(call: Call, texts: Iterable[str]) -> bool:
+    """Whether statements of psql or mysql stay in a database that the session made, or test runs make anew."""
+    named = [*call.parsed.values("-d", "--dbname", "-D", "--database"), *call.operands][:1]
+    match = _NAMED.fullmatch(named[0].text) if named and named[0].known else None
+    mysql = call.command.program in ("mysql", "mariadb")
+    apart = (_ELSEWHERE.search(text) or (mysql and _QUALIFIED.search(text)) for text in texts)
+    return match is not None and is_own(call, match[1]) and not any(apart)
 
 
 _ADDRESSED = re.compile(

@@ -1,0 +1,66 @@
+"""Databases that test runs make anew, and those that variables of a framework name, beside those that hold data."""
+
+from __future__ import annotations
+
+import pytest
+
+from sentinel_guard.core.model import Response
+from tests.core.checks.test_session_made_names import ROOT, RUN, after_another
+
+ALLOW, ASK = Response.ALLOW, Response.ASK
+READS = "<?php return ['default' => env('DB_CONNECTION', 'mysql'), 'sqlite' => ['database' => env('DB_DATABASE')]];"
+FIXED = "<?php return ['default' => 'mysql', 'mysql' => ['host' => 'db.acme.io', 'database' => 'x']];"
+FRESH = "DB_CONNECTION=sqlite DB_DATABASE=/tmp/inv.sqlite php artisan migrate:fresh --seed --force -q"
+RESET = "source .envrc && MIX_ENV=test mix ecto.reset --quiet"
+EXPORT = "export $(grep -v '^#' .env | xargs) && RAILS_ENV=test bin/rails db:reset"
+ROWS: list[tuple[str, str, dict[str, str], Response, str]] = [
+    # Laravel, Symfony and others by their variables.
+    ("ls", FRESH, {}, ALLOW, "the framework's own settings take them"),
+    ("ls", FRESH, {"config/database.php": READS}, ALLOW, "the project's, too"),
+    ("ls", FRESH, {"config/database.php": FIXED}, ASK, "these do not"),
+    ("ls", FRESH, {".env": "DB_URL=mysql://db.acme.io/x\n"}, ASK, "an address counts before them"),
+    ("ls", FRESH, {".env": "DB_URL=\nDB_HOST=db.acme.io\n"}, ALLOW, "an empty one does not, and a host is taken over"),
+    ("ls", FRESH, {"bootstrap/cache/config.php": "<?php"}, ASK, "stored settings ask no variable"),
+    ("ls", f"{FRESH} --database=mysql", {}, ASK, "a word chooses another connection"),
+    ("ls", FRESH.replace("/tmp/inv.sqlite", ":memory:"), {}, ALLOW, "in memory"),
+    ("ls", FRESH.replace("/tmp", "/srv"), {}, ASK, "a file that stays"),
+    (RUN, "DB_CONNECTION=pgsql DB_HOST=127.0.0.1 DB_PORT=54329 php artisan migrate:fresh", {}, ALLOW, "own server"),
+    (RUN, "DB_CONNECTION=pgsql DB_HOST=db.acme.io DB_PORT=54329 php artisan migrate:fresh", {}, ASK, "elsewhere"),
+    (RUN, "FLYWAY_URL=jdbc:postgresql://localhost:54329/app flyway clean", {}, ALLOW, "Flyway"),
+    (RUN, "FLYWAY_URL=jdbc:postgresql://db.acme.io:54329/app flyway clean", {}, ASK, "elsewhere"),
+    ("ls", "GOOSE_DRIVER=sqlite3 GOOSE_DBSTRING=/tmp/x.db goose reset", {}, ALLOW, "goose"),
+    # The environment of tests, behind files that a shell takes in.
+    ("ls", RESET, {".envrc": "export DB_HOST=localhost\n# of mine\nexport DB_NAME=umb_dev\n"}, ALLOW, "plain values"),
+    ("ls", RESET, {".envrc": "export DATABASE_URL=postgres://db.acme.io/x\n"}, ASK, "one says a database"),
+    ("ls", RESET, {".envrc": "source_env ../.envrc\n"}, ASK, "another file"),
+    ("ls", RESET, {".envrc": "export A=$(cat b)\n"}, ASK, "a command"),
+    ("ls", EXPORT, {".env": "PORT=3000\nSECRET_KEY_BASE=abc\n"}, ALLOW, "words of a file that says none"),
+    ("ls", EXPORT, {".env": "DATABASE_URL=postgres://x/y\n"}, ASK, "of one that does"),
+    ("ls", "export $(vault-env) && RAILS_ENV=test bin/rails db:reset", {}, ASK, "words of a program"),
+    ("ls", "source .venv/bin/activate && RAILS_ENV=test bin/rails db:reset", {}, ALLOW, "what sets up a tool"),
+    ("ls", "bin/console -e test doctrine:database:drop --force", {}, ALLOW, "an option before the task"),
+    ("ls", "python manage.py flush --noinput --settings=config.settings.test", {}, ALLOW, "Django's settings of tests"),
+    ("ls", "python manage.py flush --noinput --settings=config.settings.base", {}, ASK, "other ones"),
+    # Databases that are called as those of tests, and what stays in them.
+    ("ls", "dropdb test_shop", {}, ALLOW, "as Django calls it"),
+    ("ls", "dropdb latest", {}, ASK, "a name that only ends so"),
+    ("ls", "ssh db1 dropdb shop_test", {}, ASK, "on another machine"),
+    ("ls", "psql shop_test -c 'TRUNCATE orders'", {}, ALLOW, "a statement in it"),
+    ("ls", "psql -d shop_test -f schema.sql", {"schema.sql": "drop table if exists public.a;"}, ALLOW, "a file"),
+    ("ls", "psql -d shop_test -f schema.sql", {"schema.sql": "\\c shop\ndrop table a;"}, ASK, "that goes elsewhere"),
+    ("ls", "psql shop_test -c 'DROP DATABASE shop'", {}, ASK, "another database of that server"),
+    ("ls", "psql shop_test -h db.acme.io -c 'DROP TABLE x'", {}, ASK, "of another machine"),
+    ("ls", "psql shop -c 'TRUNCATE orders'", {}, ASK, "one of no tests"),
+    ("createdb shop", "psql shop -c 'DROP TABLE x'", {}, ALLOW, "the session's own"),
+    ("ls", "mysql -uroot shop_test -e 'DROP TABLE orders'", {}, ALLOW, "MySQL"),
+    ("ls", "mysql -uroot shop_test -e 'DROP TABLE shop.orders'", {}, ASK, "a table of another database"),
+    ("ls", "mysql shop_test -e 'use shop; drop table x'", {}, ASK, "the same by USE"),
+    ("ls", "mysqladmin -uroot drop -f shop_test", {}, ALLOW, "its administration"),
+]
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "files", "response"), [row[:4] for row in ROWS], ids=[f"{n}: {r[4]}" for n, r in enumerate(ROWS)]
+)
+def test_databases_of_tests(first: str, then: str, files: dict[str, str], response: Response) -> None:
+    assert after_another(first, 0, then, {f"{ROOT}/{name}": text for name, text in files.items()}) is response
