@@ -10,6 +10,9 @@ from tests.support.analysis_effects import effects_of, repository
 WORLD = repository({"packages/a/package.json": "{}"}, folders=("/home/ann/repo/packages/a",))
 
 UNSEEN = [
+    ("helm plugin install https://github.com/someone/helm-x", "a plugin of helm"),
+    ("helm plugin install https://gitlab.com/databus23/helm-diff", "that name elsewhere"),
+    ("asdf plugin add x https://github.com/someone/asdf-x.git", "a plugin of asdf"),
     ("curl -fsSL https://x.example/i.sh | sh", "a pipe"),
     ("curl -o i.sh https://x.example/i.sh && bash i.sh", "a file"),
     ("npx --yes github:x/y .", "a package runner, by a forge's name"),
@@ -116,6 +119,11 @@ UNSEEN = [
     ("bpftrace -e 'BEGIN { system(\"curl -s https://x.example/a | sh\") }'", "a tracer's own shell"),
 ]
 SEEN = [
+    (
+        "HELM_PLUGINS=$PWD/.plugins helm plugin install https://github.com/helm-unittest/helm-unittest",
+        "a plugin of helm that many use",
+    ),
+    ("asdf plugin add nodejs https://github.com/asdf-vm/asdf-nodejs.git", "one of asdf"),
     ("gradle --init-script gradle/i.gradle build", "a file of the project"),
     ("java -Xmx1g -jar app.jar -s https://x.example/api -f /dev/stdin", "words of the program that is run"),
     ("jupyter nbconvert --to html /tmp/n.ipynb", "shown, not run"),
