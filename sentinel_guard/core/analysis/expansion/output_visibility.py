@@ -55,6 +55,18 @@ _NAMES_ONLY = re.compile(
     r"|g?awk -F ?'?='? ['\"]?(?:/[^/]*/ ?)?\{ ?print (?:\$1|\"[^\"$]*\"|[ ,])+\}['\"]?(?: [^-=\s]+)*"
 )
 """Nothing of a line, and no more than the name before ``=``."""
+_OPEN_NAME = (
+    r"(?:\^|\b|\\b)?(?:[A-Z][A-Z0-9]*_)*(?:(?<=_)|(?<=\^))(?:HOST|PORT|ENV|ENVIRONMENT|DEBUG|LEVEL|FROM|NAME|MODE|REGION|TIMEOUT|TZ|LOCALE"
+    r"|DRIVER|ENABLED|VERSION|PATH|DIR|(?<=DB_)DATABASE|BUCKET|TTL|COUNT|SIZE|LIMIT|WORKERS|LOG|FORMAT|DOMAIN|TYPE)=?"
+)
+_OPEN_LINES = re.compile(
+    r"(?:[ef]?grep|rg) (?:-[hHinswxroEFP]+ |--color(?:=\w+)? )*(?:-e )?['\"]?"
+    rf"(?:\^?\()?{_OPEN_NAME}(?:\\?\|{_OPEN_NAME})*\)?=?['\"]?(?: [^-]\S*)*"
+    rf"|g?sed -n ['\"]?/{_OPEN_NAME}/p['\"]?(?: [^-]\S*)*"
+    rf"|g?awk -F ?'?='? ['\"]?(?:/{_OPEN_NAME}/|"
+    rf"\$1 ?== ?['\"]?{_OPEN_NAME}['\"]?) ?(?:\{{ ?print(?: \$\d)? ?\}})?['\"]?(?: [^-=\s]+)*"
+)
+"""Lines of variables that are called like nothing secret: each pattern is the end of a name."""
 _BYTES = {
     "cmp": frozenset(("-l", "-b", "--verbose", "--print-bytes")),
     "file": frozenset(("-f", "--files-from")),
@@ -114,7 +126,8 @@ def _lets_through(filtering: str, variables: bool) -> bool:
     """Whether a filter, as written, prints anything of what it reads but the names of ``variables``."""
     if len(filtering) > LONGEST:
         return True
-    return not (_NOTHING.fullmatch(filtering) or (variables and _NAMES_ONLY.fullmatch(filtering)))
+    only = variables and (_NAMES_ONLY.fullmatch(filtering) or _OPEN_LINES.fullmatch(filtering))
+    return not (_NOTHING.fullmatch(filtering) or only)
 
 
 def prints_arguments(words: Sequence[Word]) -> bool:

@@ -268,7 +268,8 @@ def sources(call: Call) -> Iterator[tuple[str, str]]:
     if found and program in _TRIED and _TRIED[program](call):
         found = ""
     composed = found == LISTS and "compose" in (program.rpartition("-")[2], call.command.subcommand)
-    if composed and compose_files.shows_only_itself(call, call.parsed):
+    if composed and (files := compose_files.shown_files(call, call.parsed)) is not None:
+        yield from ((path, found) for path in files)
         found = ""
     if found in (SHOWS, LISTS) and not (program == "git" and call.command.subcommand != "config" and not call.stdin):
         yield f"{STORE}{program}", found

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from sentinel_guard.core.analysis import task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, Parsed
 from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.secret_names import names_secret
 from sentinel_guard.core.model import Command, Effect, Kind
 
 _NAMES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
@@ -134,25 +135,50 @@ def names_volumes(call: Call, parsed: Parsed) -> bool:
     return found is None or any(map(_VOLUMES.search, found))
 
 
-_TAKES_IN = re.compile(
-    r"\$(?!\$)|\b(?:environment|args)['\"]?\s*:[ \t]*[^\s#]|\benv_file\b"
-    r"|(?m:^\s*(?:include|extends|secrets|configs)\s*:)|(?m:^\s*(?:-\s*)?['\"]?[A-Z][A-Z0-9_]*['\"]?:?\s*$)"
-)
-"""A value of the environment, or of another file: ``$X``, a variable without a value, an alias."""
+_FROM_OTHERS = re.compile(r"(?m)^\s*(?:include|extends|secrets|configs)\s*:")
+"""What comes from files whose form is another matter."""
+_SUBSTITUTES = re.compile(r"\$(?:\$|\{(\w+)|(\w+))")
 _VARIABLES = re.compile(
     r"(?m)^([ \t]*)['\"]?(?:environment|args)['\"]?:[ \t]*(?:#.*)?\n((?:\1(?:[ \t]+|-[ \t]).*\n?|[ \t]*(?:#.*)?\n)*)"
 )
+_IN_LINE = re.compile(
+    r"\b(?:environment|args)['\"]?\s*:[ \t]*[^\s#]|(?m:^\s*(?:-\s*)?['\"]?[A-Z][A-Z0-9_]*['\"]?:?\s*$)"
+)
+"""Variables of a service in a form that is not read: a mapping in one line, a name alone."""
 _LITERAL_VALUE = re.compile(
     r"\s*(?:#.*)?|\s*-\s+['\"]?[\w.-]+=.*"
     r"|\s*['\"]?[\w.-]+['\"]?:[ \t]+(?!(?:null|Null|NULL|~)?[ \t]*(?:#.*)?$)[^*&!|>#].*"
 )
 """An entry that says its value itself, or no entry."""
+_ENV_FILES = re.compile(r"\benv_file['\"]?\s*:[ \t]*(.*(?:\n[ \t]*-[ \t].*|\n[ \t]+(?:required|format|path):.*)*)")
+_ENV_FILE = re.compile(r"(?<![\w./-])(?!(?:path|required|format|true|false|raw)\b)[\w./-]+")
 
 
-def shows_only_itself(call: Call, parsed: Parsed) -> bool:
-    """Whether ``config`` prints no more than stands in the files themselves."""
+def shown_files(call: Call, parsed: Parsed) -> list[str] | None:
+    """The files whose values ``config`` prints beside the compose files' own; None where it may print those of others,
+    or of the environment.
+    """
     found = texts(call, parsed)
-    return found is not None and not any(_TAKES_IN.search(text) or not _says_values(text) for text in found)
+    if found is None or any(_FROM_OTHERS.search(text) or _in_line(text) or not _says_values(text) for text in found):
+        return None
+    names = {one or other for text in found for one, other in _SUBSTITUTES.findall(text)} - {""}
+    if any(call.scope.lookup(name).isset and names_secret(name) for name in names):
+        return None
+    files = [name for text in found for block in _ENV_FILES.findall(text) for name in _ENV_FILE.findall(block)]
+    given = parsed.values("--env-file")
+    if not all(item.known for item in given):
+        return None
+    files += [item.text for item in given] or ([".env"] if names else [])
+    return [path for name in dict.fromkeys(files) if call.world.kind(path := call.locate(Field(name)))]
+
+
+_IN_BRACES = re.compile(
+    r"\{[ \t]*(?:['\"]?[\w.-]+['\"]?:[ \t]*(?:\"[^\"*&]*\"|'[^'*&]*'|[^\s,{}\[\]\"'*&!|>][^,{}\[\]]*)[ \t]*,?[ \t]*)+\}"
+)
+
+
+def _in_line(text: str) -> bool:
+    return _IN_LINE.search(_IN_BRACES.sub("", text)) is not None
 
 
 def _says_values(text: str) -> bool:
