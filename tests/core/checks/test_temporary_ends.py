@@ -18,6 +18,8 @@ ALLOW, ASK = Response.ALLOW, Response.ASK
 ROWS = [
     ("npm publish --registry=http://localhost:4873", ALLOW, "a registry of this machine"),
     ("npm publish --registry https://npm.acme.io", ASK, "a company's"),
+    ("TWINE_REPOSITORY_URL=http://localhost:8095 twine upload dist/*", ALLOW, "by a variable"),
+    ("TWINE_REPOSITORY_URL=http://localhost:8095; twine upload dist/*", ASK, "one that twine is not given"),
     ("gh release create v1 --draft", ALLOW, "nobody sees a draft"),
     ("gh release create v1", ASK, "everybody sees it"),
     ('env -i PATH="$PATH" sh x.sh', ALLOW, "the guard's programs come first as before"),

@@ -70,7 +70,8 @@ def is_meant(call: Call) -> bool:
     if given:
         here = all(item.known and (_URL.fullmatch(item.text) or _is_folder(call, item)) for item in given)
         return here and not _publishes_elsewhere(call)
-    held = [value for name in variables if (value := call.scope.lookup(name)).isset]
+    sure = [name for name in variables if name in call.scope.reaching or name not in call.scope.variables]
+    held = [value for name in sure if (value := call.scope.lookup(name)).isset]
     known = bool(held) and all(value.known and all(map(_URL.fullmatch, value.items)) for value in held)
     return known and not _publishes_elsewhere(call)
 
