@@ -168,7 +168,8 @@ def _said(case: HookCase) -> added_lines.Added:
         data = path.read_bytes()
     except OSError as e:
         raise HostError(f"Cannot read the message {path}: {e.strerror}.") from e
-    return added_lines.message(data, edited=case.environ.get("GIT_EDITOR") != ":")
+    # An agent edits nothing, and git cuts at the scissors line only by an option that no hook is told.
+    return added_lines.message(data, edited=not case.session and case.environ.get("GIT_EDITOR") != ":")
 
 
 def _push(case: HookCase) -> Judged:

@@ -86,6 +86,14 @@ def test_no_comment_of_an_agent_s_lets_anything_pass(root: Path, comment: str) -
         assert "ask the user" in found.instead
 
 
+def test_a_line_of_scissors_hides_nothing_of_an_agent_s_message(root: Path) -> None:
+    """``git commit -e --cleanup=verbatim -F m`` keeps what is below it."""
+    put(root, "m", f"a\n# ------------------------ >8 ------------------------\n{TOKEN}\n")
+    for session in (False, True):
+        judged = judge_hook.judge("commit-msg", root, POLICY, ("m",), environ={}, session=session)
+        assert len(judged.findings) == session
+
+
 def test_what_is_not_searched_is_asked_about_in_a_session_and_told_outside(root: Path, monkeypatch) -> None:
     monkeypatch.setattr(added_lines, "MAX_FILE", 100)
     monkeypatch.setattr(text_chunks, "LONGEST", 120)
