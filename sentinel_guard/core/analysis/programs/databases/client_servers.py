@@ -25,16 +25,18 @@ class _Words(NamedTuple):
     """``name``: the first is a database's name or an address; ``host``: a host and its port; empty: none of these."""
     host_variables: tuple[str, ...] = ()
     port_variable: str = ""
+    always: tuple[str, ...] = ()
+    """Variables that say where a client connects, whatever host its words name."""
     by_socket: bool = False
     """Where the host is ``localhost``, or not said, a port counts for nothing."""
 
 
-_PG = _Words(("-h", "--host"), ("-p", "--port"), (), "", ("PGHOST", "PGHOSTADDR", "PGSERVICE"), "PGPORT")
+_PG = _Words(("-h", "--host"), ("-p", "--port"), (), "", ("PGHOST", "PGSERVICE"), "PGPORT", ("PGHOSTADDR",))
 _PSQL = _PG._replace(names=("-d", "--dbname"), operands="name")
 _MYSQL = _Words(("-h", "--host"), ("-P", "--port"), (), "", ("MYSQL_HOST",), "MYSQL_TCP_PORT", by_socket=True)
 _REDIS = _Words(("-h", "-u"), ("-p",))
 _MONGO = _Words(("--host", "-h", "--uri"), ("--port",), (), "name")
-_CLIENTS: dict[str, _Words] = {
+CLIENTS: dict[str, _Words] = {
     **dict.fromkeys(("psql", "pgcli", "ysqlsh", "vsql"), _PSQL),
     "usql": _Words(operands="name"),
     **dict.fromkeys(("dropdb", "dropuser"), _PG._replace(names=("--maintenance-db",))),
@@ -73,7 +75,7 @@ def is_own(call: Call) -> bool:
     """Whether all that a client is told leads to servers of this machine that this text or session started."""
     if not AWAY.isdisjoint(call.command.via):
         return False
-    row = _CLIENTS.get(call.command.program)
+    row = CLIENTS.get(call.command.program)
     if row is None:
         found = [match and match["port"] for match in map(_ADDRESS.fullmatch, _addresses(call))]
     else:
@@ -111,7 +113,7 @@ def _said(call: Call, row: _Words, parsed: Parsed) -> Iterator[str | None]:
     addresses += [item.text for item in named if not (_NAME.fullmatch(item.text) or _PAIRS.fullmatch(item.text))]
     ports = [item.text for item in given] + [value for name, value in pairs if name == "port"]
     addresses += [item.text for found in parsed.flags.values() for item in found if _URL.match(item.text)]
-    addresses = addresses or _held(call, row.host_variables)
+    addresses = [*(addresses or _held(call, row.host_variables)), *_held(call, row.always)]
     ports = ports or _held(call, (row.port_variable,))
     if row.by_socket and not any(item.text.lower() == "tcp" for item in parsed.values("--protocol")):
         yield from (None for _ in range(not addresses or "localhost" in addresses))

@@ -15,6 +15,7 @@ from itertools import pairwise
 from sentinel_guard.core.analysis import network_addresses, paths, task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.programs.databases import client_servers
 
 _NAMES = re.compile(
     r"(?:\w+_)?(?:DATABASES?|DB|DBSTRING|FLYWAY|LIQUIBASE(?:_COMMAND)?|DATASOURCE|SQLITE|POSTGRES(?:QL)?|PG|MYSQL|MARIADB|MONGO(?:DB)?)(?:_\w+)?|\w+_DSN|DSN"
@@ -53,7 +54,34 @@ _CHOOSES = re.compile(
     r"--(?:database|db|env|environment|settings|connection|configuration|config|schema|em|url|dsn|host|port)(?:=.*)?"
     r"|-[eDx]"
 )
-"""Words of a task that may say another database than the variables do."""
+"""Words before code that may say another database than the variables do."""
+_OTHER_BY_CODE = re.compile(r"\.using\(|\bconnections\[|\bconnects_to\b|\bDB::connection\(")
+_CODE = ("shell", "shell_plus", "runner", "r", "console", "c", "tinker", "dbshell", "eval", "run")
+"""First words of a task behind which code, or SQL, stands."""
+_ALSO_PLAIN = frozenset(
+    (
+        *("-f", "--if-exists", "--all", "-v", "--verbose", "--step", "--drop-views", "--drop-types", "--no-build"),
+        *(
+            "--no-interaction",
+            "--skip-if-env=development",
+            "--no-wait",
+            "--wait",
+            "--run-syncdb",
+            "--allow-no-migration",
+        ),
+    )
+)
+"""Further options that say nothing of a database."""
+_OF_ONE = re.compile(r"db:(?:schema|structure|fixtures|test|environment|migrate|seed):\w+|(?!db:\w+:)[^=]*")
+"""Tasks of Rails on its first database: ``db:drop:all``, ``db:drop:legacy`` take others."""
+_STANDS_FOR = {
+    **dict.fromkeys(("RAILS_ENV", "RACK_ENV", "MIX_ENV", "NODE_ENV", "APP_ENV", "FLASK_ENV", "KNEX_ENV"), ""),
+    "DJANGO_SETTINGS_MODULE": r"(?:\w+\.)*settings(?:[._](?:tests?|testing|dev|development|local|base))?",
+    **dict.fromkeys(
+        ("DJANGO_CONFIGURATION", "ALEMBIC_CONFIG", "PRISMA_SCHEMA", "FLASK_CONFIG", "APP_SETTINGS"), "(?!)"
+    ),
+}
+"""Variables that choose among settings, and what they may hold beside the names of development and tests."""
 _HOMES = {"airflow": "AIRFLOW_HOME", "prefect": "PREFECT_HOME", "dagster": "DAGSTER_HOME", "mlflow": "MLFLOW_HOME"}
 _OTHER_STORE = re.compile(r"SQL_ALCHEMY_CONN|CONNECTION_URL|API_URL|TRACKING_URI|_CONFIG$")
 _LOADS = frozenset(("sqlx", "diesel", "dbmate", "sea-orm-cli", "sea", "console", "doctrine"))
@@ -99,11 +127,46 @@ def is_thrown_away(call: Call, program: str = "") -> bool:
         return _is_home_thrown_away(call, program) or _is_loaded(call, program)
     if not call.here or any(_NAMES.fullmatch(name) for name in call.scope.variables.keys() - call.scope.reaching):
         return False
-    if any(_CHOOSES.fullmatch(item.text) for item in call.fields[1:]) and program not in _DOCUMENTED:
+    if program not in client_servers.CLIENTS and not (_words_are_plain(call, program) and _environment_is_plain(call)):
         return False
     said = {name: _said(call, name) for name in given}
     own = [name for name, is_own in said.items() if is_own]
     return bool(own) and None not in said.values() and _is_asked(call, program, own)
+
+
+def _words_are_plain(call: Call, program: str) -> bool:
+    """Whether no word may say another database, or other settings, than are meant without it."""
+    at = next((n for n, item in enumerate(call.fields) if paths.base(item.text) == program), 0)
+    items = call.fields[at + 1 :]
+    words = [item.text for item in items]
+    if not program or (words and words[0] in _CODE):
+        return not any(_CHOOSES.fullmatch(word) or _OTHER_BY_CODE.search(word) for word in words)
+    if not all(item.known for item in items):
+        return False
+    if program in ("dotnet", "dotnet-ef", "typeorm", "typeorm-ts-node-commonjs"):
+        words = _without_project(words)
+    if program in ("rails", "rake") and not all(map(_OF_ONE.fullmatch, words)):
+        return False
+    addressed = any(word.partition("=")[0] in task_words.GIVES_ADDRESS or "://" in word for word in words)
+    return not addressed and task_words.are_plain(program, [word for word in words if word not in _ALSO_PLAIN])
+
+
+def _without_project(words: list[str]) -> list[str]:
+    """Words without those that name a project, or the file of settings that is looked into."""
+    return [word for before, word in pairwise(("", *words)) if not {before, word} & {*_PROJECT, *_SOURCE}]
+
+
+def _environment_is_plain(call: Call) -> bool:
+    """Whether no variable chooses other settings than those of development and tests."""
+    for name, also in _STANDS_FOR.items():
+        value = call.scope.lookup(name)
+        if value.isset and not (value.known and all(_is_development(item, also) for item in value.items)):
+            return False
+    return True
+
+
+def _is_development(value: str, also: str) -> bool:
+    return value in (*task_words.DEVELOPMENT, "test", "testing") or bool(also and re.fullmatch(also, value))
 
 
 def _is_home_thrown_away(call: Call, program: str) -> bool:
@@ -113,7 +176,20 @@ def _is_home_thrown_away(call: Call, program: str) -> bool:
         return False
     held = call.scope.lookup(home)
     folder = paths.normal("".join(held.items)) if held.known else ""
-    return folder[:1] == "/" and paths.is_temporary(folder, call.world.root, call.world.home)
+    if any(map(_CONNECTS.search, (call.world.read(path) or "" for path in call.world.glob(f"{folder}/*.*")))):
+        return False
+    return folder[:1] == "/" and _is_temporary(call, folder)
+
+
+_CONNECTS = re.compile(
+    r"(?im)^[^#;\n]*(?:conn|url|uri|host)\w*[\"']?\s*[=:]\s*[\"']?(?!sqlite)\w[\w+]*://(?!localhost)"
+)
+"""A line of a folder's settings that names a server."""
+
+
+def _is_temporary(call: Call, path: str) -> bool:
+    """Whether a path lies among temporary files, and also where it really leads."""
+    return all(paths.is_temporary(one, call.world.root, call.world.home) for one in (path, call.world.resolve(path)))
 
 
 def _is_loaded(call: Call, program: str) -> bool:
@@ -178,7 +254,7 @@ def _value_says(call: Call, name: str, text: str) -> bool | None:
         here = len(keyed) == 1 and host.strip().lower() in _HERE
         return (here and call.world.is_own(f"port {''.join(ports)}")) or None
     if (file := _FILE.fullmatch(text)) is not None:
-        return paths.is_temporary(paths.normal(file["file"]), call.world.root, call.world.home) or None
+        return _is_temporary(call, paths.normal(file["file"])) or None
     if _PORT.fullmatch(name):
         return call.world.is_own(f"port {text}") or None
     apart = "/" in text or "://" in text or _KEYS.match(text) or name.endswith(("SERVICE", "SERVICEFILE"))
@@ -186,6 +262,8 @@ def _value_says(call: Call, name: str, text: str) -> bool | None:
 
 
 def _is_asked(call: Call, program: str, names: list[str]) -> bool:
+    if not _is_one(call, program, names):
+        return False
     documented = _DOCUMENTED.get(program, ())
     prefix = "ConnectionStrings__" if program in ("dotnet", "dotnet-ef") else "\0"
     if program == "artisan" and not _is_laravel_open(call):
@@ -196,7 +274,7 @@ def _is_asked(call: Call, program: str, names: list[str]) -> bool:
     left = [name for name in names if name not in documented and not name.startswith(prefix)]
     if len(left) < len(names):
         return True
-    texts = list(_settings(call)) if left else []
+    texts = list(_settings(call, program)) if left else []
     return not any(map(_OVERRIDES.search, texts)) and any(_asks(text, name) for text in texts for name in left)
 
 
@@ -210,9 +288,49 @@ def _is_laravel_open(call: Call) -> bool:
     return not addressed and not call.world.kind(call.locate("bootstrap/cache/config.php"))
 
 
-def _settings(call: Call) -> Iterator[str]:
+_SOURCE = ("-d", "--dataSource")
+_COMMENTS = re.compile(r"(?ms)/\*.*?\*/|(?:^|(?<=\s))(?:#|//)[^\n]*|\"\"\".*?\"\"\"")
+_ONLY_LIVE = re.compile(r"(?s)\bconfig_env\(\) == :prod\b.*")
+"""What the settings of Elixir say for production alone, and what stands behind it."""
+
+
+def _settings(call: Call, program: str) -> Iterator[str]:
+    """The settings that may be a task's, without their comments and without those for production."""
+    given = [b for a, b in pairwise(call.fields) if a.text in _SOURCE] if program.startswith("typeorm") else []
     found = dict.fromkeys(path for pattern in _SETTINGS for path in call.world.glob(call.locate(pattern)))
-    yield from (text for path in [*found][:MOST] if (text := call.world.read(path)))
+    named = [call.locate(item) for item in given if item.known] if given else [*found]
+    for path in [one for one in named if not task_words.LIVE.search(paths.base(one))][:MOST]:
+        if text := call.world.read(path):
+            yield _ONLY_LIVE.sub("", _COMMENTS.sub("", text))
+
+
+_SECTION = re.compile(r"(?m)^(?:default|development):.*\n(?:[ \t]+.*\n?|\s*\n)*")
+_SECOND = re.compile(r"(?m)^\s+(?:database|url)\s*:")
+_OTHER_URL = re.compile(r"(?m)^\s+url\s*:(?!.*\bDATABASE_URL\b)|\bmigrations_paths\b|\breplica\b")
+_REPOS = re.compile(r"\becto_repos:\s*\[[^\]]*,")
+_TAKES = re.compile(r"\benv\(\s*[\"'](\w+)|\bprocess\.env\.(\w+)")
+_FIXED = re.compile(r"(?mi)\b\w*url\s*[=:]\s*[\"']")
+_OTHER_SCHEMA = re.compile(r"\"prisma\"\s*:\s*\{[^}]*\"schema\"")
+
+
+def _is_one(call: Call, program: str, names: list[str]) -> bool:
+    """Whether a framework's settings know one database alone, where they may know several."""
+
+    def read(name: str) -> str:
+        return _COMMENTS.sub("", call.world.read(call.locate(name)) or "")
+
+    if program in ("rails", "rake"):
+        sections = "".join(_SECTION.findall(read("config/database.yml")))
+        return len(_SECOND.findall(sections)) < 2 and not _OTHER_URL.search(sections)
+    if program == "mix":
+        return not _REPOS.search(read("config/config.exs"))
+    if program == "prisma":
+        texts = [read("prisma/schema.prisma"), *map(read, ("prisma.config.ts", "prisma.config.js"))]
+        taken = {one or other for text in texts for one, other in _TAKES.findall(text)}
+        return (
+            taken <= {*names} and not any(map(_FIXED.search, texts)) and not _OTHER_SCHEMA.search(read("package.json"))
+        )
+    return True
 
 
 def _asks(text: str, name: str) -> bool:
