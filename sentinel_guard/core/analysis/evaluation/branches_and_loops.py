@@ -50,7 +50,7 @@ def if_(walk: Walker, node: If, place: WalkContext) -> str:
         branches.append(inner)
         text += walk.node(body, inner)
         if inner.scope.ended or inner.scope.returned:
-            place.scope.ended, place.scope.returned = inner.scope.ended, inner.scope.returned
+            merge(place.scope, [inner.scope])
             return walk.keep(text and UNKNOWN, outputs, place)
         bodies.append(body)
         if so:

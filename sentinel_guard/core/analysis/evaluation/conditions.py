@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 
 from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.evaluation.environment_variables import UNSEEN
 from sentinel_guard.core.analysis.expansion.arithmetic import evaluate
 from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, Call
 from sentinel_guard.core.analysis.expansion.command_words import expand_all
@@ -100,6 +101,9 @@ def reaches(call: Call, text: str) -> bool:
     if not all(map(_hands_on, call.command.via)):
         return False
     names = {name for name in call.scope.variables.keys() - call.scope.reaching if not name.isdigit()}
+    if call.scope.is_on(UNSEEN):
+        names.update(NAMES.findall(text))
+        names -= call.scope.reaching
     return all(_sets_first(text, name) for name in names.intersection(_WORDS.findall(text)))
 
 

@@ -9,6 +9,7 @@ from sentinel_guard.core.analysis.evaluation.break_and_return import outside
 from sentinel_guard.core.analysis.evaluation.builtin_code import subscript_texts
 from sentinel_guard.core.analysis.evaluation.environment_variables import (
     SET_BY_FILES,
+    doubt_environment,
     environment,
     prints_database,
     reassigned,
@@ -96,8 +97,10 @@ def _items(walk: Walker, word: Word, place: WalkContext) -> list[Assignment]:
             found.append(Assignment(match[1], index, bool(match[3]), _quoted(match[4])))
         elif one.text.isidentifier():
             found.append(Assignment(one.text, None, False, _quoted("")))
-        elif not one.known and prints_database(walk, word.source, place):
-            place.scope.doubt(SET_BY_FILES)
+        elif not one.known:
+            doubt_environment(place.scope)
+            if prints_database(walk, word.source, place):
+                place.scope.doubt(SET_BY_FILES)
     return found
 
 

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
-from sentinel_guard.core.analysis.expansion.command_and_options import STDIN, UNKNOWN
+from sentinel_guard.core.analysis.expansion.command_and_options import MAX_SCRIPT, STDIN, UNKNOWN
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
-from sentinel_guard.core.analysis.expansion.shell_state import UNASSIGNED, Field, Value
+from sentinel_guard.core.analysis.expansion.shell_state import UNASSIGNED, Field, Scope, Value
 from sentinel_guard.core.model import Effect, Kind
 
 Changed = TypeVar("Changed")
@@ -89,6 +89,22 @@ _SUBSTITUTED_FILE = re.compile(
     r"[\"']?\$\(((?:grep|egrep|sed|cat|xargs|cut|tr)\b[^()`;&<>]*)\)[\"']?|\$\(<\s*([^()`;&|]+)\)"
 )
 NOT_KNOWN = Value((), known=False, isset=True)
+
+
+UNSEEN = "-unseen"
+"""The option that stands for a file or text that nobody read, which may have set any variable."""
+
+
+def doubt_environment(scope: Scope) -> None:
+    """What is started from here on may have any variable with another value than the text says, or more of them."""
+    scope.exported = frozenset()
+    scope.options[UNSEEN] = True
+
+
+def is_read(path: str, world: Overlay) -> bool:
+    """Whether a file that a shell takes in is known whole, or only prepares the shell for a tool, as its name says."""
+    text = world.read(path)
+    return _SET_UP.fullmatch(path) is not None if text is None else len(text) <= MAX_SCRIPT and UNKNOWN not in text
 
 
 def names_database(path: str, world: Overlay) -> bool:

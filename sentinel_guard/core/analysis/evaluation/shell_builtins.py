@@ -15,7 +15,7 @@ from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Wa
 from sentinel_guard.core.analysis.expansion import constant_output
 from sentinel_guard.core.analysis.expansion.arithmetic import assigned, evaluate
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
-from sentinel_guard.core.analysis.expansion.shell_state import INTERACTIVE, Field, Numbers, Scope
+from sentinel_guard.core.analysis.expansion.shell_state import DECIDES, INTERACTIVE, Field, Numbers, Scope
 from sentinel_guard.core.model import Command, Effect, Kind
 
 Fields = Sequence[Field]
@@ -228,6 +228,7 @@ def eval_(walk: Walker, fields: Fields, place: WalkContext) -> str:
         return ""
     if not rest[:1] or all(f.known for f in rest):
         return walk.text(text, place)
+    environment_variables.doubt_environment(place.scope)
     walk.add(Effect(Kind.OPAQUE, text.replace(UNKNOWN, "") or "eval", sure=False, how=frozenset(("code",))), place)
     return walk.text(text.replace(UNKNOWN, ""), place) if "$(" not in text and "`" not in text else UNKNOWN
 
@@ -244,6 +245,8 @@ def source(walk: Walker, fields: Fields, place: WalkContext) -> str:
     untold = place.scope.variables.keys() & environment_variables.SET_BY_FILES == before
     if untold and not (path and fields[1].known and not environment_variables.names_database(path, walk.world)):
         place.scope.doubt(environment_variables.SET_BY_FILES)
+    if not (path and fields[1].known and environment_variables.is_read(path, walk.world)):
+        environment_variables.doubt_environment(place.scope)
     return output
 
 
@@ -253,15 +256,21 @@ def _is_set_up(text: str, place: WalkContext) -> bool:
     return match is not None and (match[1] is None or match[1] not in place.scope.variables)
 
 
+_CALLS = re.compile(r"[\w-]+(?:\s*;|$)")
+"""What may call a function that asks for variables."""
+
+
 def trap(walk: Walker, fields: Fields, place: WalkContext) -> str:
     items = [f for f in fields[1:] if f.text not in ("--", "-l", "-p")]
     before = dict(place.scope.variables)
     if len(items) > 1 and items[0].text not in ("-", ""):
         inner = place.inside()._replace(maybe=True)
+        inner.scope.options.pop(DECIDES, None)  # what is known now may be another thing when it runs
+        inner.scope.ended = None
         walk.text(items[0].text if items[0].known else UNKNOWN, inner)
         if any(f.text in ("DEBUG", "SIGDEBUG", "RETURN", "ERR") for f in items[1:]):
             place.scope.doubt(changed_names(inner.scope, before))
-        if items[0].known and "$" in items[0].text:
+        if items[0].known and ("$" in items[0].text or _CALLS.match(items[0].text)):
             place.scope.traps.append(items[0].text)
     return ""
 

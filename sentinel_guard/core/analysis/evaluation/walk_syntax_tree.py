@@ -335,7 +335,7 @@ class Walk:
     ) -> list[Effect]:
         place = self._beside(call, via, cwd)
         place = place if stdin is None else place._replace(stdin=stdin)
-        return self._collect(lambda: simple_command.command(self, fields, place))
+        return self._collect(lambda: simple_command.command(self, fields, place), place)
 
     def script(
         self,
@@ -357,19 +357,21 @@ class Walk:
             place = place._replace(disk=place.disk or not typed, files=place.files + 1)
         if text == call.stdin:
             place = place._replace(stdin="")
-        return self._collect(lambda: self._on_disk(text, place) if file else self.text(text, place))
+        walk = self._on_disk if file else self.text
+        return self._collect(lambda: walk(text, place), place)
 
     def _beside(self, call: Call, via: str, cwd: str) -> WalkContext:
         scope = call.scope.copy()
         scope.exported = call.scope.reaching
-        scope.cwd, scope.input = cwd or (call.cwd if call.here else None), None
+        scope.cwd, scope.input, scope.traps = cwd or (call.cwd if call.here else None), None, []
         chain = (*call.command.via, via)
         return WalkContext(scope, cwd or call.cwd, call.stdin, chain, call.depth + 1, call.files, call.disk)
 
-    def _collect(self, walk: Callable[[], object]) -> list[Effect]:
+    def _collect(self, walk: Callable[[], object], place: WalkContext) -> list[Effect]:
         saved, self.effects = self.effects, []
         try:
             walk()
+            self.finish(place)
         except BaseException:
             saved += self.effects
             raise

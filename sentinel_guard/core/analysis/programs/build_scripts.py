@@ -58,7 +58,20 @@ def _inherited(call: Call, name: str) -> str | None:
     return None if not value.known else " ".join(value.items or ("",))
 
 
-_MAKE_NAMES = re.compile(r"(?m)^ *(?:export +|override +)*([A-Za-z_]\w*)\s*(\?|\+|:{1,3}|!)?=")
+_MAKE_NAMES = re.compile(r"(?m)^(?:[^\s:#=][^:#=\n]*::?)? *(?:export +|override +)*([A-Za-z_]\w*)\s*(\?|\+|:{1,3}|!)?=")
+
+
+_MAKE_FLAGS = re.compile(r"(?m)MAKEFLAGS\s*[:+?]*=(.*)$")
+_PLAIN_FLAGS = re.compile(
+    r"(?:[\s\d]|-[jksBwr]+|--(?:no-print-directory|silent|jobs|no-builtin-rules|warn-undefined-variables))*"
+)
+
+
+def _flags_are_plain(call: Call, text: str) -> bool:
+    """Whether options from the environment, or from the makefile itself, set no variable of recipes."""
+    names = [name for name in ("MAKEFLAGS", "GNUMAKEFLAGS") if call.scope.lookup(name).isset]
+    given = [_inherited(call, name) for name in names] + _MAKE_FLAGS.findall(text)
+    return all(flags is not None and _PLAIN_FLAGS.fullmatch(flags) for flags in given)
 
 
 def _recipe_scope(call: Call, text: str, given: Mapping[str, str], *, certain: bool) -> Scope:
@@ -101,7 +114,11 @@ def make(call: Call) -> Effects:
     whole = _INCLUDE.sub(lambda match: _included(call, match[1].split()), f"{text or ''}\n{more}")
     given_here = {name: value for item in call.operands for name, eq, value in [item.text.partition("=")] if eq}
     certain = not _INCLUDE.search(text or "") and len(call.parsed.values("-f", "--file", "--makefile")) < 2
-    certain = certain and not call.has("-e", "--environment-overrides", "-I", "--include-dir")
+    certain = (
+        certain
+        and _flags_are_plain(call, text or "")
+        and not call.has("-e", "--environment-overrides", "-I", "--include-dir")
+    )
     made = makefiles.parse(whole, cwd, given_here, lambda name: _inherited(call, name) if certain else None)
     if "SHELL" in (item.text.partition("=")[0] for item in call.operands):
         yield from call.runner.script(made.variables["SHELL"], call, "make")
@@ -141,21 +158,29 @@ def npm(call: Call) -> Effects:
         yield from _steps(call, (words[words.index("run") + 1 :] or [""])[0], (), cwd)
         return
     if verb in ("run", "run-script", "rum", "urn"):
-        name, rest = (words[0] if words else ""), call.operands[1:]
+        name = words[0] if words else ""
+        rest = call.operands[1:] if call.command.program == "npm" else _behind(call, name, _behind(call, verb))
     elif verb in ("exec", "x", "dlx"):
         yield from _executed(call, f"{call.command.program} {verb}")
         return
     elif verb in ("test", "t", "tst", "start", "stop", "restart"):
         name, rest = {"t": "test", "tst": "test"}.get(verb, verb), call.operands
+        rest = rest if call.command.program == "npm" else _behind(call, verb)
     elif call.command.program in ("yarn", "pnpm", "bun"):
-        name, rest = verb, call.operands
+        name, rest = verb, _behind(call, verb)
     else:
         return
     found = list(_steps(call, name, rest, cwd))
     yield from found
     if not found and name == verb and name not in (*_INSTALLS, *_OWN, ""):
-        at = next((n for n, field in enumerate(call.fields) if n and field.text == verb), len(call.fields))
-        yield from call.runner.run(call.fields[at:], call, "node_modules/.bin")
+        yield from call.runner.run([Field(verb), *_behind(call, verb)], call, "node_modules/.bin")
+
+
+def _behind(call: Call, word: str, fields: Sequence[Field] | None = None) -> Sequence[Field]:
+    """What stands behind a word: all of it is the script's, options too, but for a first ``--``."""
+    words = call.fields[1:] if fields is None else fields
+    at = next((n for n, field in enumerate(words, 1) if field.text == word), len(words))
+    return words[at + 1 :] if [field.text for field in words[at : at + 1]] == ["--"] else words[at:]
 
 
 def _executed(call: Call, via: str) -> Effects:

@@ -93,6 +93,14 @@ SEEN = [
     ('f() { [ "$D" = 1 ] && return; p; }; D=2; f', CALL, "called with another value"),
     ('f() { [ "$1" = 1 ] && return; p; }; f 1; f 2', CALL, "called again"),
     ('f() { [ "$D" = 1 ] && return; p; }; trap f EXIT; D=2', CALL, "called at the end"),
+    ('f() { if [ "$D" = 2 ]; then p; fi; }; trap f EXIT; D=2', CALL, "a branch that is taken then"),
+    ("trap '[ \"$D\" = 2 ] && p' EXIT; D=2; exit", CALL, "in the trap's own text"),
+    ("f() { $X; }; trap f EXIT; X=p", CALL, "a variable that is set by then"),
+    ('f() { if [ "$D" = 1 ]; then D=2; return; fi; }; f; [ "$D" = 1 ] || p', CALL, "what is set before a return"),
+    ("f() { if [ $D = 1 ]; then g() { p; }; return; fi; }; g() { q; }; f; g", CALL, "a function, too"),
+    ('f() { if [ "$D" = 1 ]; then D=2; exit; fi; }; trap \'[ "$D" = 1 ] || p\' EXIT; f', CALL, "before an exit"),
+    ("f() { case $D in 1) D=2; return ;; esac; D=1; }; f; [ $D = 1 ] || p", CALL, "in an arm"),
+    ("f() { [ $D = 1 ] && { D=2; return; }; D=1; }; f; [ $D = 1 ] || p", CALL, "in a group of a list"),
     ("((D++)) && p", CALL, "an expression that changes it"),
     ("((D = 0)) || p", CALL, "the same"),
     ("N=D; D=0; ((N)) || p", CALL, "a value that is an expression"),
@@ -158,7 +166,14 @@ FILES = {
     "test.mk": 'D ?= 0\ngo:\n\t@if [ "$(D)" = 1 ]; then sh s.sh; else p; fi\n',
     "justfile": "go:\n    ./s.sh\n",
     "own.just": 'export D := "2"\ngo:\n    ./s.sh\n',
-    "package.json": '{"scripts": {"go": "bash s.sh", "dry": "D=1 bash s.sh", "cross": "cross-env D=1 bash s.sh"}}',
+    "package.json": '{"scripts": {"go": "bash s.sh", "test": "bash s.sh", "dry": "D=1 bash s.sh", '
+    '"cross": "cross-env D=1 bash s.sh"}}',
+    "aim.mk": "go: D = 2\ngo:\n\t./s.sh\n",
+    "aim2.mk": "go x: export D := 2\ngo:\n\t./s.sh\n",
+    "flags.mk": "MAKEFLAGS += D=2\ngo:\n\t./s.sh\n",
+    "env.mk": "go:\n\tset -a; . ./.env; ./s.sh\n",
+    "env.sh": "#!/bin/bash\nset -a\nsource .env\nset +a\n./s.sh\n",
+    ".env": "D=2\n",
     "all.sh": "#!/bin/bash\n./s.sh\n",
     "all2.sh": "#!/bin/bash\nexport D=1\n./s.sh\n",
 }
@@ -178,6 +193,11 @@ REACHED = [
     ("export D=1 && bash s.sh", "an export"),
     ("D=1 bash all.sh", "a script does"),
     ("./all2.sh", "it exports it"),
+    ("export D=1; . ./f; ./s.sh", "a file that sets nothing"),
+    (". ./none; D=1 ./s.sh", "what is set behind a file that nobody knows"),
+    (". .venv/bin/activate; export D=1; ./s.sh", "behind one that sets up a tool"),
+    ("export D=1; . .venv/bin/activate; ./s.sh", "before it"),
+    ("MAKEFLAGS=-j8 D=1 make go", "options that set nothing"),
 ]
 TAKEN_AWAY = [
     ("D=1; make go", "not exported"),
@@ -192,6 +212,36 @@ TAKEN_AWAY = [
     ("D=1 ssh h bash s.sh", "another machine"),
     ("D=1 docker run -v /repo:/repo -w /repo x bash s.sh", "a container"),
     ("make go D=$X", "a value that nobody knows"),
+    ("D=1 make -f aim.mk go", "the makefile sets another for this target"),
+    ("D=1 make -f aim2.mk go", "and exports it"),
+    ("D=1 make -f flags.mk go", "options that the makefile gives itself"),
+    ("MAKEFLAGS=D=2 D=1 make go", "options from the environment"),
+    ("export GNUMAKEFLAGS=D=2; D=1 make go", "those of GNU"),
+    ("MAKEFLAGS=$(c) D=1 make go", "options that nobody knows"),
+    ("export D=1; . ./none; ./s.sh", "a file that is not there yet"),
+    ("D=1 ./env.sh", "one that a script takes in, and nobody may read"),
+    ("D=1 make -f env.mk go", "a recipe"),
+    ('export D=1; . "$(c)"; ./s.sh', "any file"),
+    ("export D=1; . <(c); ./s.sh", "what a program prints"),
+    ('export D=1; eval "$(c)"; ./s.sh', "the same, evaluated"),
+    ("export D=1; export $(grep -v '^#' .env | xargs); ./s.sh", "names of a file"),
+    ('export D=1; while read -r l; do export "$l"; done < .env; ./s.sh', "names of its lines"),
+    ('export D=1; while read -r l; do declare -x "$l"; done < .env; ./s.sh', "in another form"),
+]
+ARGUMENTS = [
+    ("npm run go -- --yes", True, "npm hands on what stands behind --"),
+    ("npm run go --yes", False, "and keeps any other option"),
+    ("npm run go -- --no", False, "another one"),
+    ("yarn go --yes", True, "yarn hands on all"),
+    ("yarn run go --yes", True, "behind its verb, too"),
+    ("yarn --silent go --yes", True, "behind an option of its own"),
+    ("pnpm go --yes", True, "pnpm does"),
+    ("pnpm run go --yes x", True, "with a word"),
+    ("pnpm run go -- --yes", True, "behind --, too"),
+    ("pnpm --yes run go", False, "not what stands before it"),
+    ("bun run go --yes", True, "bun does"),
+    ("yarn test --yes", True, "a verb with a name of its own"),
+    ("npm test --yes", False, "npm keeps it"),
 ]
 
 
@@ -212,6 +262,11 @@ def test_tests_that_mean_the_same_in_every_shell_decide_in_each(call, script):
 @pytest.mark.parametrize(("call", "why"), TAKEN_AWAY)
 def test_one_that_may_not_decides_nothing(call, why):
     assert runs(f"#!/bin/bash\n{TEST}", call), why
+
+
+@pytest.mark.parametrize(("call", "given", "why"), ARGUMENTS)
+def test_a_package_manager_hands_on_the_arguments_of_its_script(call, given, why):
+    assert runs('#!/bin/bash\nif [ "$1" != --yes ]; then exit 0; fi\np', call) is given, why
 
 
 @pytest.mark.parametrize("script", ['V=$1\n[ "$D" = 1 ] || p', 'set -e\nV="${1:-x}"\n[ "$V" = a ] || p'])
