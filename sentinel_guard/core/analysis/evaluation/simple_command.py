@@ -26,7 +26,7 @@ from sentinel_guard.core.analysis.expansion.output_visibility import prints_argu
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.parser.find_substitutions import may_substitute
 from sentinel_guard.core.analysis.parser.syntax_tree import Literal, ProcessSub, Redirect, Simple, Word
-from sentinel_guard.core.analysis.programs.cloud import local_ends
+from sentinel_guard.core.analysis.programs.cloud import local_clusters
 from sentinel_guard.core.analysis.programs.command_wrappers import WRAPPERS
 from sentinel_guard.core.analysis.programs.git.git_command import SUBCOMMANDS
 from sentinel_guard.core.analysis.programs.git.history_edits import puts_back
@@ -101,7 +101,7 @@ def _is_written(walk: Walker, fields: Sequence[Field], mark: int, written: Seque
     file since is lost.
     """
     fetches(walk, mark, written)
-    local_ends.note_written(fields, written, walk.world.own)
+    local_clusters.note_written(fields, written, walk.world.own)
     for effect in walk.effects[mark:]:
         if effect.kind is Kind.READ and effect.target.startswith(STORE):
             walk.world.secrets.update(written)

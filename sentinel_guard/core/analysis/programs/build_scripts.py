@@ -74,6 +74,21 @@ def _flags_are_plain(call: Call, text: str) -> bool:
     return all(flags is not None and _PLAIN_FLAGS.fullmatch(flags) for flags in given)
 
 
+CLUSTER = "KUBECONFIG"
+"""Says which cluster is meant."""
+
+
+def _names_cluster(call: Call, path: str) -> bool:
+    """Whether a file of variables names a cluster: compared, and no word of it goes further."""
+    return bool(call.world.kind(path)) and not call.world.fulfils(path, lambda text: CLUSTER not in text)
+
+
+def _takes_in_cluster(call: Call, text: str, cwd: str) -> bool:
+    """Whether a makefile hands on the variables of a file that names a cluster."""
+    names = [name for found in _INCLUDE.findall(text) for name in found.split()] if "export" in text else []
+    return any(_names_cluster(call, paths.locate(name, cwd, call.world)) for name in names)
+
+
 def _recipe_scope(call: Call, text: str, given: Mapping[str, str], *, certain: bool) -> Scope:
     """The variables that recipes have: those of make's own environment, and those of its command line.
 
@@ -81,6 +96,8 @@ def _recipe_scope(call: Call, text: str, given: Mapping[str, str], *, certain: b
     """
     scope, reaching = call.scope.copy(), call.scope.reaching
     own = {name for name, how in _MAKE_NAMES.findall(text) if how != "?" or name not in reaching}
+    if CLUSTER in own:
+        scope.hold(CLUSTER, None)
     plain = certain and "unexport" not in text and "override" not in text
     scope.exported = reaching - own if plain else frozenset()
     for name, value in given.items() if plain else ():
@@ -123,6 +140,8 @@ def make(call: Call) -> Effects:
     if "SHELL" in (item.text.partition("=")[0] for item in call.operands):
         yield from call.runner.script(made.variables["SHELL"], call, "make")
     call = replace(call, scope=_recipe_scope(call, whole, given_here, certain=certain))
+    if _takes_in_cluster(call, text or "", cwd):
+        call.scope.hold(CLUSTER, None)
     targets = [item.text for item in call.operands if "=" not in item.text] or [made.first]
     for line in _read_by_make(made, whole):
         yield from call.runner.script(line, call, "make", cwd=cwd, file=not typed)
@@ -323,6 +342,8 @@ def just(call: Call) -> Effects:
     scope = call.scope.copy()
     own = {name for names in _JUST_SETS.findall(text) for name in names}
     scope.exported = frozenset() if "dotenv-override" in text else call.scope.reaching - own
+    if CLUSTER in own or ("dotenv" in text and _names_cluster(call, call.locate(Field(".env")))):
+        scope.hold(CLUSTER, None)
     call = replace(call, scope=scope)
     for line in makefiles.recipe(made, call.operands[0].text if call.operands else made.first):
         yield from piped_downloads(call, line)

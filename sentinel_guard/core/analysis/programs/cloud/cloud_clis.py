@@ -17,6 +17,7 @@ from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.analysis.programs.cloud import (
     ansible,
     deployment_tools,
+    local_clusters,
     local_ends,
     local_registries,
     other_service_clis,
@@ -105,7 +106,7 @@ def cloud(call: Call) -> Effects:
 def _switches(call: Call) -> Effects:
     """``kubectx`` and its like: the next kubectl may mean another cluster."""
     local_ends.note(call)
-    return ()
+    return remote_commands.told_by_words(call)
 
 
 def _is_own_stack(call: Call) -> bool:
@@ -325,7 +326,7 @@ OPTIONS = {**other_service_clis.OPTIONS, **deployment_tools.OPTIONS, **OPTIONS}
 PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     **other_service_clis.PROGRAMS,
     **deployment_tools.PROGRAMS,
-    **dict.fromkeys(local_ends.SWITCHERS, _switches),
+    **dict.fromkeys(local_clusters.SWITCHERS, _switches),
     **dict.fromkeys((*TABLES, *local_ends.EMULATED), cloud),
     "ansible": ansible.ad_hoc,
     "az": uploads,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.cloud import local_ends
+from sentinel_guard.core.analysis.programs.cloud import local_clusters, local_ends
 
 _LOOPBACK = r"(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1\]|host\.docker\.internal)"
 _REFERENCE = re.compile(rf"(?:docker://|oci://|registry:)?{_LOOPBACK}(?::\d+)?/.+", re.DOTALL)
@@ -66,7 +66,7 @@ def is_meant(call: Call) -> bool:
     if program in ("mvn", "mvnw", "mvnd"):
         return any(_MAVEN.fullmatch(item.text) for item in call.parsed.values("-D") if item.known)
     names, variables = _OPTIONS.get(program, ()), _VARIABLES.get(program, ())
-    given = local_ends.given(call, *names) if names else []
+    given = local_clusters.given(call, *names) if names else []
     if given:
         here = all(item.known and (_URL.fullmatch(item.text) or _is_folder(call, item)) for item in given)
         return here and not _publishes_elsewhere(call)
@@ -78,7 +78,7 @@ def is_meant(call: Call) -> bool:
 
 def _images(call: Call) -> Iterator[str]:
     """The references to which a command writes."""
-    tags = [item.text for item in local_ends.given(call, "-t", "--tag")]
+    tags = [item.text for item in local_clusters.given(call, "-t", "--tag")]
     if call.has("--push") or (tags and call.command.subcommand in ("build", "buildx", "builder", "image")):
         yield from tags
         return

@@ -12,7 +12,13 @@ from collections.abc import Callable, Iterable, Iterator
 from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.analysis.programs import subcommand_tables
-from sentinel_guard.core.analysis.programs.cloud import local_ends, local_registries, remote_commands, service_requests
+from sentinel_guard.core.analysis.programs.cloud import (
+    local_clusters,
+    local_ends,
+    local_registries,
+    remote_commands,
+    service_requests,
+)
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
 from sentinel_guard.core.model import Effect, Kind
 
@@ -193,6 +199,7 @@ _ADDRESSES = ("-u", "--url", "--server", "-s", "--host", "--endpoint", "--api-ur
 
 def service(call: Call) -> Iterator[Effect]:
     """What is taken down, or changed for others; nothing where the other end is named as this machine."""
+    local_clusters.note(call)
     where = call.head.values(*_ADDRESSES) + call.parsed.values(*_ADDRESSES)
     if call.command.program == "rpk" and _has_brokers_here(call):
         return
@@ -214,7 +221,7 @@ def service(call: Call) -> Iterator[Effect]:
 
 def _has_brokers_here(call: Call) -> bool:
     """``rpk -X brokers=localhost:19092``, ``rpk … --brokers localhost:19092``: each of them on this machine."""
-    named = [item.text for item in local_ends.given(call, "-X", "--brokers") if item.known]
+    named = [item.text for item in local_clusters.given(call, "-X", "--brokers") if item.known]
     brokers = [text.removeprefix("brokers=") for text in named if "=" not in text or text.startswith("brokers=")]
     return bool(brokers) and all(network_addresses.is_local_address(one) for text in brokers for one in text.split(","))
 

@@ -1,0 +1,112 @@
+"""Which cluster a command speaks to: the current context counts where nothing may name another kubeconfig."""
+
+from __future__ import annotations
+
+import pytest
+
+from sentinel_guard.core.model import Response
+from tests.core.checks.test_session_made_names import HOME, ROOT, after_another
+
+ASK, ALLOW = Response.ASK, Response.ALLOW
+HERE, AWAY = "kind-try", "prod"
+CONFIG = """apiVersion: v1
+clusters:
+- cluster:
+    server: https://127.0.0.1:6443
+  name: kind-try
+- cluster:
+    server: https://prod.acme.com
+  name: prod
+contexts:
+- context:
+    cluster: {}
+    user: x
+  name: kind-try
+- context:
+    cluster: prod
+    user: x
+  name: prod
+users:
+- name: kind-user
+current-context: {}
+"""
+FILES = {
+    "plain.env": "A=1\n",
+    "prod.env": "KUBECONFIG=/home/ann/.kube/prod\n",
+    "Makefile": "wipe:\n\tkubectl delete ns x\n",
+    "set/Makefile": "export KUBECONFIG := $(HOME)/.kube/prod\nwipe:\n\tkubectl delete ns x\n",
+    "taken/Makefile": "include ../prod.env\nexport\nwipe:\n\tkubectl delete ns x\n",
+    "other/Makefile": "include ../plain.env\nexport\nwipe:\n\tkubectl delete ns x\n",
+    "set/justfile": "export KUBECONFIG := '/home/ann/.kube/prod'\nwipe:\n  kubectl delete ns x\n",
+    "lf/helmfile.yaml": "releases: []\n",
+    "hf/helmfile.yaml": "helmDefaults:\n  kubeContext: prod\n",
+    "sk/skaffold.yaml": "deploy:\n  kubeContext: prod\n",
+}
+MADE = "kind create cluster --kubeconfig /tmp/k"
+WIPE = "kubectl delete ns x"
+ROWS = [
+    # The current context is of here.
+    *(("ls", text, HERE, ALLOW, "nothing names another") for text in (
+        WIPE, f"timeout 60 {WIPE}", f"env A=1 {WIPE}", f"bash -c '{WIPE}'", f"source plain.env && {WIPE}",
+        "make wipe", "make -C other wipe", "helm uninstall x", "cd lf && helmfile destroy",
+        f"kubectl config set-context --current --namespace=x && {WIPE}", f"kubectl config view && {WIPE}",
+        f"kubectl config current-context && {WIPE}", "kubectl --context kind-try delete ns x",
+        "velero --kubecontext kind-try backup delete --all --confirm")),
+    *(("ls", text, HERE, ASK, "the variables may name another file") for text in (
+        f"source prod.env && {WIPE}", f"source ~/prod-env.sh && {WIPE}", f"set -a; . ~/.env.prod; set +a; {WIPE}",
+        f"export $(cat prod.env | xargs); {WIPE}", f'eval "$(./env.sh)" && {WIPE}', "make -C set wipe",
+        "make -C taken wipe", "cd set && just wipe", f"export $X; {WIPE}")),
+    *(("ls", f"{text} {WIPE}", HERE, ASK, "what runs it may give another file, or is elsewhere") for text in (
+        "direnv exec .", "mise exec --", "dotenv -e prod.env --", "op run --env-file prod.env --", "kubie exec prod x",
+        "doppler run -c prd --", "ssh bastion", "docker exec tools", "docker run --rm bitnami/kubectl",
+        "limactl shell prod", "HOME=/srv/deploy", "export HOME=/srv/deploy;")),
+    ("ls", f"gcloud compute ssh bastion --command '{WIPE}'", HERE, ASK, "elsewhere"),
+    *(("ls", text, HERE, ASK, "the tool's own variables, options and files") for text in (
+        "HELM_KUBECONTEXT=prod helm uninstall x", "HELM_KUBEAPISERVER=https://prod.acme.com helm uninstall x",
+        "cd hf && helmfile destroy", "helmfile -e prod destroy", "cd sk && skaffold delete", "skaffold delete -p prod",
+        "kluctl delete -t prod --yes", "werf dismiss --env prod", "WERF_KUBE_CONTEXT=prod werf dismiss",
+        "garden delete environment --env prod", "velero --kubecontext prod backup delete --all --confirm",
+        "istioctl -c ~/.kube/prod uninstall --purge -y", "kubectl --context kind-try --cluster prod delete ns x",
+        "kubectl --tls-server-name prod.acme.com delete ns x")),
+    *(("ls", f"{text} && {WIPE}", HERE, ASK, "the text chooses another") for text in (
+        "kubectl config set current-context prod", "kubectl config set contexts.kind-try.cluster prod",
+        "kubectl config set-context --current --cluster prod", "oc login https://api.prod.acme.com:6443",
+        "tsh kube login prod", "vcluster connect prod", "civo kubernetes config prod --save --switch",
+        "ibmcloud ks cluster config --cluster prod", "kubectl config rename-context prod kind-try")),
+    # By its name and its server.
+    ("ls", WIPE, "kind-try of prod", ASK, "called like one of here"),
+    ("ls", "kubectl --context kind-try delete ns x", "kind-try of prod", ASK, "the same"),
+    ("ls", "kubectl config use-context kind-try && kubectl delete ns x", "kind-try of prod", ASK, "the same"),
+    ("ls", "kubectl config rename-context prod kind-x && kubectl --context kind-x delete ns x", AWAY, ASK, "renamed"),
+    # The text chooses one of here, or perhaps not.
+    *(("ls", text, AWAY, ALLOW, "surely chosen") for text in (
+        f"kubectl config use-context kind-try && {WIPE}", f"kubectl config use-context kind-try; {WIPE}",
+        f"ls && kubectl config use-context kind-try && {WIPE}", f"kubectx kind-try && {WIPE}")),
+    *(("ls", f"{text}; {WIPE}", AWAY, ASK, "perhaps not") for text in (
+        '[ -n "$L" ] && kubectl config use-context kind-try', "false && kubectl config use-context kind-try",
+        'if [ -n "$L" ]; then kubectl config use-context kind-try; fi', "kubectl config use-context kind-user",
+        "ssh dev kubectl config use-context kind-try", "docker exec x kubectl config use-context kind-try",
+        "HOME=/tmp/h kubectl config use-context kind-try", "(HOME=/tmp/h; kubectl config use-context kind-try)",
+        "kubectl config use-context kind-try; kubectl config use-context prod")),
+    # A kubeconfig of the session's.
+    (MADE, f"KUBECONFIG=/tmp/k {WIPE}", AWAY, ALLOW, "made by kind"),
+    (MADE, f"export KUBECONFIG=/tmp/k; kubectl config use-context kind-x; {WIPE}", AWAY, ALLOW, "all of it is here"),
+    *((MADE, text, AWAY, ASK, "changed afterwards") for text in (
+        f"cp ~/.kube/prod.yaml /tmp/k && KUBECONFIG=/tmp/k {WIPE}",
+        f"aws eks update-kubeconfig --name prod --kubeconfig /tmp/k && KUBECONFIG=/tmp/k {WIPE}",
+        f"export KUBECONFIG=/tmp/k; gcloud container clusters get-credentials prod && {WIPE}")),
+    *((MADE, f"KUBECONFIG=/tmp/k {text}", AWAY, ASK, "another server") for text in (
+        "kubectl --server https://prod.acme.com delete ns x", "kubectl -s https://prod.acme.com delete ns x",
+        "helm --kube-apiserver https://prod.acme.com uninstall x")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "context", "response"), [row[:4] for row in ROWS],
+    ids=[f"{n}: {row[4]}" for n, row in enumerate(ROWS)],
+)  # fmt: skip
+def test_which_cluster_is_meant(first: str, then: str, context: str, response: Response) -> None:
+    current, _, cluster = context.partition(" of ")
+    files = {f"{ROOT}/{name}": text for name, text in FILES.items()}
+    files[f"{HOME}/.kube/config"] = CONFIG.format(cluster or HERE, current)
+    assert after_another(first, 0, then, files) is response
