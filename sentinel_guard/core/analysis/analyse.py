@@ -157,7 +157,7 @@ def _walked(
         walk.opaque(TOO_MUCH if isinstance(e, BudgetExceeded) else "nested too deeply", "parse", place)
     except Exception as e:  # noqa: BLE001 - whatever goes wrong is told, and what was found before it
         walk.effects.append(_failure(e))
-    walk.effects.extend(made_names.effects(world.own, text))
+    walk.effects.extend(made_names.effects(world, text))
     effects = _with_texts(lost_after_move.with_origins(walk.effects), world)
     return _by_all_names(_counted(effects, world), world)
 

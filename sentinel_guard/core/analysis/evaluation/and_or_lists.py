@@ -11,6 +11,7 @@ Rules of this file:
 
 from __future__ import annotations
 
+from sentinel_guard.core.analysis.evaluation import made_names
 from sentinel_guard.core.analysis.evaluation.break_and_return import is_test, join, jumps
 from sentinel_guard.core.analysis.evaluation.conditions import (
     absent,
@@ -40,6 +41,7 @@ def items(walk: Walker, node: List, place: WalkContext) -> str:
     chain: _Chain | None = None
     left: list[Scope] = []
     before, status = "", None  # what is known of how the list has ended so far
+    made = frozenset(walk.world.own)
     for at, (item, separator) in enumerate(node.items):
         if chain is None and before in _JOINTS and status is not None:
             before, skipped = separator, status is not (before == "&&")
@@ -51,11 +53,16 @@ def items(walk: Walker, node: List, place: WalkContext) -> str:
         if before in _JOINTS:
             chain = chain or _Chain(place)
             here = chain.place(node.items[at - 1][0], before, here)
+        if before not in _JOINTS:
+            made = frozenset(walk.world.own)
+        gone = made_names.may_fail(walk.world, made) if before == "||" else None
         if separator == "&":
             output.append(walk.node(item, here.inside()._replace(forks=True)) and UNKNOWN)
         else:
             text = walk.node(item, here)
             output.append(UNKNOWN if before == "||" and text else text)
+        if gone and _leaves(item, place.scope):
+            walk.world.own |= gone
         if jumps(item):
             left.append(place.scope.copy())
         if chain is not None and separator not in _JOINTS:
@@ -129,6 +136,13 @@ def _may_stumble(node: List, at: int, place: WalkContext) -> bool:
     if node.items[at][1] not in (";", "\n", "", "||"):
         return False
     return not (place.wanted or place.scope.is_on("errexit") or _gives_up(node, at))
+
+
+def _leaves(node: Node, scope: Scope) -> bool:
+    """Whether what follows an item is not run behind it: an exit, or a function that ends so."""
+    name = node.words[0].literal if type(node) is Simple and node.words else None
+    body = scope.functions.get(name) if name else None
+    return ends(node if body is None else body, scope, _LEAVES)
 
 
 def _gives_up(node: List, at: int) -> bool:

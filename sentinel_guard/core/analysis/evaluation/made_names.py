@@ -1,16 +1,28 @@
 """Containers, ports, databases, clusters and other ends that a text makes, proved by its success.
 
-``docker run --name x`` and ``createdb x`` fail where the name is taken. So where all commands of a text had to succeed
-for it to succeed, what it made is the session's own from then on (ADR 0022).
+``docker run --name x`` and ``createdb x`` fail where the name is taken. So where the command that made a name had to
+succeed for the text to succeed, the name is the session's own from then on (ADR 0022). What is proved is a name, not a
+text: what a script, a recipe or ``bash -c`` makes may have failed there, unseen.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.parser import bash_parser
-from sentinel_guard.core.analysis.parser.syntax_tree import List, Simple, simple_commands
+from sentinel_guard.core.analysis.parser.syntax_tree import (
+    CommandSub,
+    DoubleQuoted,
+    Group,
+    List,
+    Node,
+    Pipeline,
+    Simple,
+    Subshell,
+    simple_commands,
+)
 from sentinel_guard.core.model import Effect, Kind
 
 _KINDS = (
@@ -27,44 +39,127 @@ _KINDS = (
         "volume ",
     ),
 )
-_CHOSEN = ("compose project ", "volume ")
+_CHOSEN = ("compose project ", "volume ", "mc! ")
 """What starts one succeeds where it is there, too: that nothing says its name is the witness, and no exit code."""
 MOST = 20
 """Names of one text."""
 
 
-def effects(own: Collection[str], text: str | None) -> Iterator[Effect]:
+def effects(world: Overlay, text: str | None) -> Iterator[Effect]:
     """One for each name that this text (None: one command) makes, and could not make where it is taken; and for each
     that it chose.
     """
-    names = sorted(name for name in own if name.startswith(_KINDS)) if own else []
-    if names and text is not None and not _proves(bash_parser.parse(text).body):
-        names = [name for name in names if name.startswith(_CHOSEN)]
+    names = sorted(name for name in world.own if name.startswith(_KINDS)) if world.own else []
+    if names:
+        proof = None if text is None else _proof(bash_parser.parse(text).body)
+        names = [name for name in names if name.startswith(_CHOSEN) or _is_proved(world, name, proof)]
     for name in names[:MOST]:
         yield Effect(Kind.EXECUTE, name, how=frozenset(("makes",)))
 
 
-_MAKES = re.compile(r"(?i)run|create|\bup\b|start|alias|initdb|clone")
-"""What makes one of them has one of these words."""
+def _is_proved(world: Overlay, name: str, proof: Mapping[str, Simple] | None) -> bool:
+    maker = world.makers.get(name)
+    if maker is None or proof is None:
+        return proof is None and name not in world.makers  # one command, and none that hides whether it failed
+    return maker in proof and not (name.startswith(_BY_CLIENTS) and _may_fail_unseen(proof[maker]))
 
 
-_HIDES = ("bash", "sh", "zsh", "dash", "eval", "source", ".")
-"""What runs a text of which not each command had to succeed."""
+_HANDS_BACK = frozenset(
+    (
+        *("time", "env", "nice", "ionice", "sudo", "doas", "timeout", "nohup", "stdbuf", "command"),
+        *("docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc"),
+    )
+)
+"""What runs one command and ends as that does."""
 
 
-def _proves(body: List) -> bool:
-    """Whether each command that may make something had to succeed: they stand in the last ``a && b && c``, and what
-    stands before it, or is no simple command, makes nothing.
-    """
+def note(world: Overlay, maker: str) -> None:
+    """The names that nobody made before in this text were made by this command of it."""
+    for name in world.own - world.makers.keys():
+        world.makers[name] = maker
+
+
+def note_program(world: Overlay, via: Sequence[str]) -> None:
+    """Names were made by a program that these started: where one of them may hide a failure, nothing proves them."""
+    if not _HANDS_BACK.issuperset(word.partition(" ")[0] for word in via):
+        for name in world.own - world.makers.keys():
+            world.makers[name] = None
+
+
+def may_fail(world: Overlay, before: Collection[str]) -> set[str]:
+    """Takes back the names that were made since, where what follows runs though their making failed."""
+    gone = {name for name in world.own.difference(before) if name.startswith(_KINDS) and not name.startswith(_CHOSEN)}
+    world.own -= gone
+    return gone
+
+
+def _proof(body: List) -> dict[str, Simple]:
+    """The simple commands that succeeded where a text did, by their source: those of its last ``a && b && c``."""
+    if any(map(_hides_failure, simple_commands(body))):
+        return {}
+    return {node.source: node for node in _succeeding(body)}
+
+
+def _succeeding(body: List) -> Iterator[Simple]:
     chain = len(body.items) - 1
     while chain > 0 and body.items[chain - 1][1] == "&&":
         chain -= 1
     if not body.items or body.items[-1][1] == "&" or (chain and body.items[chain - 1][1] == "||"):
+        return
+    for item, _ in body.items[chain:]:
+        yield from _commands_of(item)
+
+
+def _commands_of(item: Node) -> Iterator[Simple]:
+    if isinstance(item, Pipeline) and len(item.commands) == 1 and not item.negated:
+        yield from _commands_of(item.commands[0])
+    elif isinstance(item, Group | Subshell):
+        yield from _succeeding(item.body)
+    elif isinstance(item, Simple) and item.words:
+        yield item
+    elif isinstance(item, Simple) and len(item.assignments) == 1:
+        parts = item.assignments[0].value.parts
+        parts = parts[0].parts if len(parts) == 1 and isinstance(parts[0], DoubleQuoted) else parts
+        if len(parts) == 1 and isinstance(parts[0], CommandSub):
+            yield from _succeeding(parts[0].script.body)
+
+
+_BY_CLIENTS = ("database ", "role ")
+_FAILS = re.compile(r"[1-9]\d*")
+
+
+def _hides_failure(node: Simple) -> bool:
+    """An end of the text before its last command, which may be a success: ``exit 0``, a trap."""
+    words = [word.literal or "" for word in node.words[:2]]
+    if words[:1] == ["trap"]:
+        return True
+    return words[:1] in (["exit"], ["return"]) and not (len(words) > 1 and _FAILS.fullmatch(words[1]))
+
+
+_CLIENTS = {
+    "psql": re.compile(r"-[AatqXwW]*c(?:\W.*)?|--command(?:=.*)?", re.DOTALL),
+    "mysql": re.compile(r"-[BNsv]*e(?:\W.*)?|--execute(?:=.*)?", re.DOTALL),
+    "sqlcmd": re.compile(r"-Q.*", re.DOTALL),
+}
+_CLIENTS["mariadb"] = _CLIENTS["mysql"]
+"""Clients of databases, with the option that gives them one text: they end as it does."""
+_GOES_ON = re.compile(r"-[A-Za-z]*f|--force|--file(?:=.*)?|-i.*|--help|--version|-f.*", re.DOTALL)
+_REMARK = re.compile(r"--(?:\s|$)|/\*|#|\\")
+
+
+def _may_fail_unseen(node: Simple) -> bool:
+    """A client of databases goes on behind a statement that failed, in a file, in what it reads, and by option."""
+    words = [word.source for word in node.words]
+    if "--help" in words or "--version" in words:
+        return True
+    at = next((n for n, word in enumerate(words) if word.rpartition("/")[2] in _CLIENTS), None)
+    if at is None:
         return False
-    before = [item for item, _ in body.items[:chain]]
-    within = [item for item, _ in body.items[chain:] if not isinstance(item, Simple)]
-    if any(
-        node.words[:1] and node.words[0].literal in _HIDES for item, _ in body.items for node in simple_commands(item)
-    ):
-        return False
-    return not any(_MAKES.search(node.source) for item in (*before, *within) for node in simple_commands(item))
+    client = words[at].rpartition("/")[2]
+    texts = [word for word in words[at + 1 :] if _CLIENTS[client].fullmatch(word)]
+    if len(texts) != 1 or any(r.op.startswith("<") for r in node.redirects):
+        return True
+    if client == "sqlcmd" and "-b" not in words:
+        return True
+    behind = words[words.index(texts[0], at) :][:2]
+    return any(_GOES_ON.fullmatch(word) for word in words[at + 1 :]) or any(map(_REMARK.search, behind))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.analysis.evaluation import secret_output, wrapper_effects
+from sentinel_guard.core.analysis.evaluation import made_names, secret_output, wrapper_effects
 from sentinel_guard.core.analysis.evaluation.autoloaded_files import autoload_effects
 from sentinel_guard.core.analysis.evaluation.command_output import output
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
@@ -38,6 +38,14 @@ _TEXTS = ("-c", "-e", "-m", "-r", "-p", "-n", "--eval", "--print")
 
 def start_program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     """Adds what it does; gives its output."""
+    own = len(walk.world.own)
+    text = _start(walk, fields, place)
+    if len(walk.world.own) != own and place.via:
+        made_names.note_program(walk.world, place.via)
+    return text
+
+
+def _start(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     own, head, parsed = build(fields, OPTIONS, place.via)
     typed = walk.world.typed and not (place.stdin or place.elsewhere) and reads_terminal(own, parsed)
     walk.add(Effect(Kind.EXECUTE, own.program, how=frozenset(("typed",) if typed else ()), command=own), place)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.analysis.evaluation import secret_output, tainted_variables, wrapper_effects
+from sentinel_guard.core.analysis.evaluation import made_names, secret_output, tainted_variables, wrapper_effects
 from sentinel_guard.core.analysis.evaluation.builtin_code import code_texts, subscript_texts
 from sentinel_guard.core.analysis.evaluation.declare_builtin import declare, run_assignment
 from sentinel_guard.core.analysis.evaluation.environment_variables import reassigned
@@ -50,7 +50,10 @@ def simple(walk: Walker, node: Simple, place: WalkContext) -> str:
         tainted_variables.report_printed_taint(walk, node, place)
     if "$" in node.source:
         secret_output.add_printed_variables(walk, node, place)
+    own = len(walk.world.own)
     text = _simple(walk, node, place)
+    if len(walk.world.own) != own:
+        made_names.note(walk.world, node.source)
     if node.assignments or (node.words and node.words[0].literal in tainted_variables.NOTED):
         tainted_variables.record_taint(node, place.scope, walk.effects[mark:])
     return text

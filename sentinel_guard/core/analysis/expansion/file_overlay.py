@@ -62,6 +62,8 @@ class Overlay:
         """Files that the text filled from a store of secrets."""
         self.own, self.forwards = set[str](), set[str]()
         """What the text made: ``container NAME``, ``database NAME``; commands that lead a port of this machine away."""
+        self.makers: dict[str, str | None] = {}
+        """By such a name: the simple command that made it, as written; None for one that hides whether it failed."""
         self.proven = frozenset[str]()
         """The same of earlier texts of this session, proved by their success."""
         self.budget = Budget()
