@@ -250,6 +250,11 @@ ROWS = [
     ),
     ("node -e \"require('stripe')('k').refunds.create({charge:'c'})\"", "deploy", "money"),
     (
+        "ruby -e 'require \"stripe\"; Stripe::Subscription.list.auto_paging_each { |s| s.cancel() }'",
+        "deploy",
+        "each of many, page by page",
+    ),
+    (
         "python3 -c \"from github import Github; Github('t').get_repo('a/b').edit(private=False)\"",
         "deploy",
         "a repository for everybody",

@@ -64,7 +64,7 @@ _FETCHES = re.compile(
     r"\bopen-uri\b|\bfile_get_contents\(\s*['\"]https?|:httpc\b|\bHTTPoison\b|\bReq\.get|\bNet::HTTP\b|\bdownload\(|"
     r"\burl-retrieve\b|\b(?:iwr|irm|Invoke-WebRequest|Invoke-RestMethod|DownloadString)\b|\bcurl\b|\bwget\b|\bHttpClient\b"
     r"|\bnew URL\(|\.toURL\(|\bopenStream\(|\bURLSession\b|\bHTTP::Client\b|\bDownloads\.download\b|\bdownload\.file\("
-    r"|\bgetURL\("
+    r"|\bgetURL\(|\bHTTP::Tiny\b|\bMojo::UserAgent\b|\bFaraday\b|\bHTTParty\b|\bGuzzle\w*"
     r"|\bhttr2?::"
     r"|\bsocket\.http\b|\bhttp\.Get\(|\bHTTP::Tiny\b|\bMojo::UserAgent\b|\bcurl_exec\b|\bGuzzle|\bundici\b|\bget-pure-port\b|\bcall/input-url\b|\bdrakma\b"
     r"|\b(?:http-get|http-request|http/get|urlread|webread|fromURL|simpleHttp|httpLBS|open_url)\b|\bhttp::get(?:url)?\b"
@@ -212,8 +212,13 @@ _LOADS_ENV = re.compile(
     r"\bparse_ini_file\(\s*['\"][^'\"]*\.env\b|\bDotenv\b[^\n;]*->(?:safe)?[lL]oad\(|\bRepositoryEnv\(|\bDotenvy\.source"
 )
 """What hands over all that a file of secrets holds."""
+_ALL_VARIABLES = re.compile(
+    r"(?<!keys )(?<!local )%ENV\b|\$ENV\{\$|\bENV\.(?:to_h|to_a|map|inspect|each\w*)\b"
+    r"|\b(?:json_encode|http_build_query|serialize)\(\s*(?:\$_(?:ENV|SERVER)\b(?!\s*\[)|getenv\(\))|\bSystem\.get_env\(\)"
+)
+"""The environment as one value, in Perl, Ruby, PHP and Elixir; what functions are given, ``function_effects`` sees."""
 _POSTS = re.compile(
-    r"\.(?:post|put|patch|post_form)\(|method\s*[:=]\s*['\"](?:POST|PUT|PATCH)|\bdata\s*=|\bbody\s*:|"
+    r"(?:\.|->)(?:post|put|patch|post_form)\(|method\s*[:=]\s*['\"](?:POST|PUT|PATCH)|\bdata\s*=|\bbody\s*:|"
     r"https?://[^\s'\"]*[?&][\w.-]+=(?:['\"]\s*[.+]|\$?\{|#\{)"
 )
 """A request that carries something: in its body, or behind a question mark."""
@@ -221,9 +226,12 @@ _ADDRESS = re.compile(r"https?://[^\s'\"`<>)]+")
 
 
 def _sent_astray(call: Call, text: str) -> Iterator[Effect]:
-    """A credential of a service that code sends to somebody else's address; what it loads of ``.env``, anywhere."""
+    """A credential of a service that code sends to somebody else's address; ``.env`` or all variables, to any."""
     if not _FETCHES.search(text) and "requests." not in text:
         return
+    if _ALL_VARIABLES.search(text) and _POSTS.search(text) and (away := _AWAY.search(text)):
+        yield call.effect(Kind.READ, "/proc/self/environ", sure=False)
+        yield call.effect(Kind.NETWORK, away[0], "data", sure=False)
     if _LOADS_ENV.search(text) and _POSTS.search(text) and (away := _AWAY.search(text)):
         yield call.effect(Kind.READ, call.locate(".env"), sure=False)
         yield call.effect(Kind.NETWORK, away[0], "data", sure=False)

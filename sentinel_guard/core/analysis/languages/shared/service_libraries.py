@@ -62,7 +62,7 @@ _CHANGES = re.compile(
 _HERE = re.compile(
     r"localhost|127\.0\.0\.1|\bmoto\b|mock_aws|endpoint_url|DryRun\s*[=:]\s*[tT]rue|dry_run\s*=\s*['\"]?(?:True|All)"
 )
-_MANY = re.compile(r"\bfor\b|\bwhile\b|\.map\(|\.forEach\(|\.each\b|\bforeach\b|Promise\.all")
+_MANY = re.compile(r"\bfor\b|\bwhile\b|\.map\(|[._](?:for)?[eE]ach(?:_\w+)?\b|\bforeach\b|Promise\.all")
 
 
 def acts(code: str) -> str:
