@@ -36,6 +36,8 @@ def of_verdict(verdict: Verdict, operation: str, *, poll: bool, policy: Policy) 
     data |= {"installs": True} if is_install(action) else {}
     makes = [e.target for e in verdict.effects if "makes" in e.how]
     data |= {"makes": makes} if makes else {}
+    unmakes = [e.target for e in verdict.effects if "unmakes" in e.how]
+    data |= {"unmakes": unmakes} if unmakes else {}
     data |= {"agent": action.agent} if action.agent else {}
     data |= {"client_call": action.call} if action.call else {}
     data |= {"subagent": action.subagent} if action.subagent else {}

@@ -190,6 +190,8 @@ def _strike(session: Session, entry: Entry) -> Session:
 
 def _verdict(session: Session, entry: Entry) -> Session:
     d, session = entry.data, _strike(session, entry)
+    if gone := _words(d.get("unmakes")):
+        session = replace(session, made=session.made.difference(gone))
     if d.get("call"):
         call = Call(
             str(d["id"]),

@@ -68,6 +68,7 @@ _DEEDS: Mapping[Kind, _Words] = {
     Kind.EXECUTE: (
         ("forkbomb", "starts itself without end"),
         ("typed", "takes what the agent types later"),
+        ("unmakes", "is no longer known to be the session's own"),
         ("makes", "is made here, and the session's own from then on"),
     ),
     Kind.OPAQUE: (

@@ -93,6 +93,193 @@ def test_words_and_settings_that_say_another_database(then: str, response: Respo
     assert last((RUN, then), SETTINGS) is response
 
 
+DROP = "psql -h localhost -p 54329 -c 'DROP TABLE x'"
+RUN_REDIS = "docker run -d --name cache -p 6399:6379 redis:7"
+PORTS = [
+    # What never bound a port of this machine.
+    ((RUN, DROP), ALLOW, "a server in the background"),
+    (("docker run -dit -p 127.0.0.1:54329:5432 bitnami/postgresql:17", DROP), ALLOW, "in a cluster of letters"),
+    (("docker create -p 54329:5432 postgres", DROP), ASK, "nothing runs yet"),
+    (("docker run -p 54329:5432 postgres", DROP), ASK, "it has ended"),
+    (("docker run -d --network host -p 54329:5432 postgres", DROP), ASK, "ports count for nothing there"),
+    (("docker run -d -p 127.0.0.2:54329:5432 postgres", DROP), ASK, "another address"),
+    (("docker run -d -p 192.168.1.5:54329:5432 postgres", DROP), ASK, "that of a network"),
+    (("docker run -d -p '[::1]:54329:5432' postgres", DROP), ASK, "localhost may mean the other"),
+    (("docker run -d -p 54329:5432/udp postgres", DROP), ASK, "another protocol"),
+    (("docker run -d -p 54329:5432 alpine sleep 9", DROP), ASK, "an image that serves nothing"),
+    (("docker run -d -p 54329:5432 edoburu/pgbouncer", DROP), ASK, "what leads elsewhere"),
+    (("docker run -d -p 54329:5432 -e DB_HOST=db.acme.io postgres", DROP), ASK, "the same, as a variable says"),
+    # Another machine's.
+    (("DOCKER_HOST=ssh://build1 docker run -d -p 54329:5432 postgres", DROP), ASK, "by a variable"),
+    (("docker --context prod run -d -p 54329:5432 postgres", DROP), ASK, "by an option"),
+    (("podman --remote run -d -p 54329:5432 postgres", DROP), ASK, "podman's"),
+    (("CONTAINER_HOST=ssh://build1 podman run -d -p 54329:5432 postgres", DROP), ASK, "its variable"),
+    (("ssh build1 docker run -d -p 54329:5432 postgres", DROP), ASK, "there"),
+    (("vagrant ssh -c 'docker run -d -p 54329:5432 postgres'", DROP), ASK, "in a machine"),
+    (("docker exec dind docker run -d -p 54329:5432 postgres", DROP), ASK, "in a container"),
+    (("ssh build1 docker run -d --name tmp postgres", "docker rm -f -v tmp"), ASK, "its name, too"),
+    ((RUN, "docker context use prod && docker rm -f -v tmp"), ASK, "another engine from here on"),
+    ((RUN, "docker context use prod", "docker exec tmp psql -c 'DROP TABLE x'"), ASK, "and afterwards"),
+    # What is no longer there: the next at its port, or of its name, may be the person's.
+    ((RUN, "docker rm -f tmp", DROP), ASK, "taken away"),
+    ((RUN, "docker stop tmp", DROP), ASK, "ended"),
+    ((RUN, "docker container stop tmp", DROP), ASK, "by the longer name"),
+    ((RUN, "docker compose down", DROP), ASK, "it may be one of the project's"),
+    ((RUN, ("docker rm -f tmp", 1), DROP), ASK, "whatever came of it"),
+    ((RUN, "docker rm -f tmp", RUN, DROP), ALLOW, "started anew"),
+    ((RUN, f"docker rm -f tmp && {RUN}", DROP), ALLOW, "the same in one text"),
+    ((RUN, f"docker rm -f tmp; kubectl port-forward svc/pg 54329:5432 & {DROP}"), ASK, "led elsewhere"),
+    ((RUN, f"ssh -fNL 54329:pg:5432 bastion; {DROP}"), ASK, "the same by ssh"),
+    ((RUN, "ssh -fNL 54329:pg:5432 bastion", DROP), ASK, "by another call"),
+    ((RUN, "ssh -fNL 9999:pg:5432 bastion", DROP), ALLOW, "another port"),
+    (("docker run -d --name db postgres", "docker rm -f db", "docker rename shop-db db", "docker rm -fv db"), ASK,
+     "another container has its name"),
+    (("docker compose up -d", "psql -h localhost -p 5433 -c 'DROP TABLE x'"), ALLOW, "a service that keeps nothing"),
+    (("docker compose up", "psql -h localhost -p 5433 -c 'DROP TABLE x'"), ASK, "it has ended"),
+    (("docker compose up -d", "docker compose down", "psql -h localhost -p 5433 -c 'DROP TABLE x'"), ASK, "ended"),
+    (("docker compose up -d --scale db=0", "psql -h localhost -p 5433 -c 'DROP TABLE x'"), ASK, "none of it"),
+    (("docker compose up --no-start", "psql -h localhost -p 5433 -c 'DROP TABLE x'"), ASK, "not started"),
+    (("docker compose up -d", "psql -h localhost -p 5434 -c 'DROP TABLE x'"), ASK, "a profile that nobody chose"),
+    (("docker compose up -d", "psql -h localhost -p 5435 -c 'DROP TABLE x'"), ASK, "replicas: 0"),
+    (("docker compose up -d", "psql -h localhost -p 5436 -c 'DROP TABLE x'"), ASK, "in the network of the machine"),
+    (("docker compose up -d", "psql -h localhost -p 5437 -c 'DROP TABLE x'"), ASK, "what leads elsewhere"),
+    (("docker compose up -d", "docker compose -f kept.yaml up -d", "psql -h localhost -p 5433 -c 'DROP TABLE x'"), ASK,
+     "another file puts a volume behind it"),
+]  # fmt: skip
+SERVICES = """services:
+  db:
+    image: postgres
+    ports: ['5433:5432']
+  chosen:
+    image: postgres
+    profiles: ['local']
+    ports: ['5434:5432']
+  none:
+    image: postgres
+    deploy:
+      replicas: 0
+    ports: ['5435:5432']
+  host:
+    image: postgres
+    network_mode: host
+    ports: ['5436:5432']
+  led:
+    image: alpine/socat
+    ports: ['5437:5432']
+  tools:
+    image: postgres
+    environment:
+      PGHOST: db.acme.io
+  near:
+    image: postgres
+    environment:
+      PGHOST: db
+"""
+KEPT = """services:
+  db:
+    image: postgres
+    ports: ['5433:5432']
+    volumes: ['pg:/var/lib/postgresql/data']
+volumes:
+  pg:
+"""
+
+
+@pytest.mark.parametrize(("calls", "response"), [row[:2] for row in PORTS], ids=[f"{r[0][0]}: {r[2]}" for r in PORTS])
+def test_whose_a_port_is(calls: Sequence[str | tuple[str, int]], response: Response) -> None:
+    assert last(calls, {"compose.yaml": SERVICES, "kept.yaml": KEPT}) is response
+
+
+UP, DOWN = "docker compose -p try7 up -d", "docker compose -p try7 down -v"
+PROJECTS = [
+    ({}, UP, DOWN, ALLOW, "a name that nothing says"),
+    ({"~/try7/compose.yaml": KEPT}, UP, DOWN, ASK, "a folder beside the repository"),
+    ({"~/Try.7/compose.yaml": KEPT}, UP, DOWN, ASK, "one that Compose calls so"),
+    ({"try7/a.txt": ""}, UP, DOWN, ASK, "a folder within it"),
+    ({".envrc": "export COMPOSE_PROJECT_NAME=try7\n"}, UP, DOWN, ASK, "what the shell sets"),
+    ({".env": "COMPOSE_PROJECT_NAME=try7\n"}, UP, DOWN, ASK, "what Compose loads"),
+    ({"README.md": "docker compose -p TRY7 up\n"}, UP, DOWN, ASK, "in other letters"),
+    ({"README.md": "docker compose -p try7 up\n", "ops/compose.yaml": KEPT}, f"cd ops; {UP}", f"cd ops; {DOWN}", ASK,
+     "a file above"),
+    ({"ops/dev/compose.yaml": f"name: try7\n{KEPT}"}, UP.replace("-p", "-f ops/dev/compose.yaml -p"),
+     DOWN.replace("-p", "-f ops/dev/compose.yaml -p"), ASK, "its own name for itself"),
+    ({}, UP.replace("try7", "demo"), DOWN.replace("try7", "demo"), ASK, "a name that anybody gives"),
+    ({}, "ls", DOWN.replace("try7", "shop-it"), ASK, "two letters say no test"),
+    # Volumes that are another project's.
+    ({"compose.yaml": KEPT.replace("pg:\n", "pg: {name: shopdata}\n")}, UP, DOWN, ASK, "a name in one line"),
+    ({"compose.yaml": KEPT.replace("volumes:\n  pg:\n", "volumes: {pg: {}}\n")}, UP, DOWN, ALLOW, "in one line"),
+    ({"compose.yaml": KEPT.replace("pg:\n", "pg: {external: true}\n")}, UP, DOWN, ASK, "external in one line"),
+    ({"compose.yaml": KEPT.replace("volumes:\n  pg:", "volumes: # data\n  pg:\n    name: x")}, UP, DOWN, ASK,
+     "behind a comment"),
+    ({"compose.yaml": KEPT.replace("\nvolumes:", '\n"volumes":') + "    name: x\n"}, UP, DOWN, ASK, "in quotes"),
+    ({"compose.override.yaml": "volumes: {pg: {name: x}}\n"}, UP, DOWN, ASK, "of a second file"),
+    ({"compose.yaml": f"include: [base.yaml]\n{KEPT}"}, UP, DOWN, ASK, "a file that is taken in"),
+    ({"compose.yaml": KEPT + "    driver_opts: {device: /srv}\n"}, UP, DOWN, ASK, "a folder of the machine"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("files", "first", "then", "response"),
+    [row[:4] for row in PROJECTS],
+    ids=[f"{n}: {r[4]}" for n, r in enumerate(PROJECTS)],
+)
+def test_whose_a_project_is(files: dict[str, str], first: str, then: str, response: Response) -> None:
+    assert last((first, then), {"compose.yaml": KEPT} | files) is response
+
+
+SERVERS = [
+    ("createdb shop", "dropdb --maintenance-db=postgres://db.acme.io/postgres shop", ASK, "by an option"),
+    ("createdb shop", "psql --dbname=postgres://db.acme.io/postgres -c 'DROP DATABASE shop'", ASK, "by an address"),
+    ("createdb shop", "psql 'host=db.acme.io' -c 'DROP DATABASE shop'", ASK, "by pairs"),
+    ("createdb shop", "psql -d 'host=db.acme.io' -c 'DROP DATABASE shop'", ASK, "by pairs of an option"),
+    ("createdb shop", "psql service=eu -c 'DROP DATABASE shop'", ASK, "by a service"),
+    ("createdb shop", "PGDATABASE=postgres://db.acme.io/x psql -c 'DROP DATABASE shop'", ASK, "by a variable"),
+    ("mysql -e 'CREATE DATABASE shop'", "mysql -e 'DROP DATABASE shop'", ALLOW, "the same server"),
+    ("mysql -e 'CREATE DATABASE shop'", "mysql --defaults-file=eu.cnf -e 'DROP DATABASE shop'", ASK, "by a file"),
+    ("mysql -e 'CREATE DATABASE shop'", "mysql --login-path=eu -e 'DROP DATABASE shop'", ASK, "by a login"),
+    ("mysql -e 'CREATE DATABASE shop'", "mysql -S /tmp/o.sock -e 'DROP DATABASE shop'", ASK, "by a socket"),
+    ("psql -c 'CREATE DATABASE shop'", "mysql -e 'DROP DATABASE shop'", ASK, "another kind of server"),
+    ("sqlcmd -S localhost -Q 'CREATE DATABASE shop'", "sqlcmd -S eu -Q 'DROP DATABASE shop'", ASK, "sqlcmd"),
+    ("createdb shop", "heroku run 'dropdb shop'", ASK, "there"),
+    ("createdb shop", "flyctl ssh console -C 'dropdb shop'", ASK, "in a machine of others"),
+    ("createdb shop", "vagrant ssh -c 'dropdb shop'", ASK, "in a virtual one"),
+    ("docker exec one createdb shop", "docker exec two dropdb shop", ASK, "in another container"),
+    ("createdb shop && psql -c 'ALTER DATABASE live RENAME TO shop'", "dropdb shop", ASK, "another one has its name"),
+    # What a container, or a service, is told of others.
+    ("docker run -d --name t postgres", "docker exec t psql -c 'DROP TABLE x'", ALLOW, "its own server"),
+    ("docker run -d --name t postgres", "docker exec t kubectl delete ns x", ASK, "a cluster is not in it"),
+    ("docker run -d --name t tools", "docker exec t aws s3 rb s3://shop --force", ASK, "nor a cloud"),
+    ("docker run -d --name t tools", "docker exec t terraform destroy -auto-approve", ASK, "nor what it made"),
+    ("docker run -d --name t --env-file a.env postgres", "docker exec t psql -c 'DROP TABLE x'", ASK, "variables"),
+    ("docker run -d --name t -e PGHOST=db.acme.io postgres", "docker exec t psql -c 'DROP TABLE x'", ASK, "one"),
+    ("docker run -d --name t --net host postgres", "docker exec t psql -c 'DROP TABLE x'", ASK, "this machine's"),
+    ("docker run -d --name t --network container:shop postgres", "docker exec t psql -c 'DROP TABLE x'", ASK, "its"),
+    ("docker run -d --name t postgres", "docker exec -e PGHOST=shop-db t psql -c 'DROP TABLE x'", ASK, "told now"),
+    ("docker run -d --name t postgres", "docker exec t env PGHOST=shop-db psql -c 'DROP TABLE x'", ASK, "the same"),
+    ("ls", "docker compose exec db psql -c 'DROP TABLE x'", ALLOW, "a service that keeps nothing"),
+    ("ls", "docker compose exec tools psql -c 'DROP TABLE x'", ASK, "one that is told of another server"),
+    ("ls", "docker compose exec near psql -c 'DROP TABLE x'", ALLOW, "one that is told of a service beside it"),
+    # Clones.
+    ("git clone u /tmp/shop", "cd /tmp/shop && git reflog expire --expire=now --all", ALLOW, "a copy"),
+    ("ssh h git clone u /tmp/shop", "cd /tmp/shop && git reflog expire --expire=now --all", ASK, "there"),
+    ("git clone -h u /tmp/shop", "cd /tmp/shop && git reflog expire --expire=now --all", ASK, "nothing was made"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "response"), [row[:3] for row in SERVERS], ids=[f"{n}: {r[3]}" for n, r in enumerate(SERVERS)]
+)
+def test_where_a_client_or_container_leads(first: str, then: str, response: Response) -> None:
+    assert last((first, then), {"compose.yaml": SERVICES}) is response
+
+
+def test_a_clone_that_another_folder_replaced_is_nobodys() -> None:
+    expire = "cd /tmp/shop && git reflog expire --expire=now --all"
+    assert last(("git clone u /tmp/shop", "echo x > /tmp/shop/a.txt", expire), {}) is ALLOW
+    for other in ("rm -rf /tmp/shop", "mv /home/ann/other /tmp/shop", "rsync -a /home/ann/other/ /tmp/shop/"):
+        assert last(("git clone u /tmp/shop", other, expire), {}) is ASK
+
+
 def test_a_temporary_file_is_where_it_leads() -> None:
     then = "SHOP_DB=/tmp/n.db python manage.py flush --noinput"
     files = {"app/settings.py": 'DB = os.environ["SHOP_DB"]\n'}

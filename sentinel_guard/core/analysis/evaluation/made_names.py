@@ -64,6 +64,25 @@ def _is_proved(world: Overlay, name: str, proof: Mapping[str, Simple] | None) ->
     return maker in proof and not (name.startswith(_BY_CLIENTS) and _may_fail_unseen(proof[maker]))
 
 
+def replaced(own: Collection[str], found: Sequence[Effect]) -> Iterator[str]:
+    """The repositories among these names in whose place the effects put another folder, or nothing."""
+    for name in own:
+        kind, _, folder = name.partition(" ")
+        places = (folder, f"{folder}/.git")
+        if kind == "repository" and any(_covers(effect, place) for effect in found for place in places):
+            yield name
+
+
+def _covers(effect: Effect, place: str) -> bool:
+    return effect.kind in (Kind.WRITE, Kind.DELETE) and f"{place}/".startswith(f"{effect.target.rstrip('/')}/")
+
+
+def lost(names: Collection[str]) -> Iterator[Effect]:
+    """One for each name that the session made before, and that is no longer its own, however this text ends."""
+    for name in sorted(names):
+        yield Effect(Kind.EXECUTE, name, how=frozenset(("unmakes",)))
+
+
 _HANDS_BACK = frozenset(
     (
         *("time", "env", "nice", "ionice", "sudo", "doas", "timeout", "nohup", "stdbuf", "command"),

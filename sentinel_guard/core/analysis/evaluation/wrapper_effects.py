@@ -53,7 +53,7 @@ def enter_wrapper(
         if open_access.is_reached(own.argv):
             walk.add(Effect(Kind.PRIVILEGE, open_access.TARGET, command=own), place)
         if open_access.forwards(own.argv):
-            walk.world.forwards.add(" ".join(own.argv))
+            walk.world.forward(" ".join(own.argv))
     for text in _beside(own.program, peeled):
         walk.text(text, place.inside()._replace(via=(*place.via, own.program)))
     place = _entered(walk, own.program, row, peeled, place)

@@ -66,6 +66,8 @@ class Overlay:
         """By such a name: the simple command that made it, as written; None for one that hides whether it failed."""
         self.proven = frozenset[str]()
         """The same of earlier texts of this session, proved by their success."""
+        self.unmade: set[str] = set()
+        """Of these the names that the text takes away again, or that may be somebody else's from here on."""
         self.budget = Budget()
         self._world = world
         self.cut = False
@@ -94,6 +96,26 @@ class Overlay:
     def is_own(self, name: str) -> bool:
         """Whether this text, or the session before it, made what bears this name."""
         return name in self.own or name in self.proven
+
+    def unmake(self, *names: str) -> None:
+        """What bears one of these names (with a space behind it: what begins so) is nobody's of this session now."""
+
+        def is_meant(one: str) -> bool:
+            return any(one == name or (name.endswith(" ") and one.startswith(name)) for name in names)
+
+        for name in [*filter(is_meant, self.own)]:
+            self.own.discard(name)
+            self.makers.pop(name, None)
+        lost = [*filter(is_meant, self.proven)]
+        self.unmade.update(lost)
+        self.proven = self.proven.difference(lost)
+
+    def forward(self, command: str) -> None:
+        """A command leads ports of this machine to another one: what listens there may be that one's."""
+        self.forwards.add(command)
+        number = re.compile(r"(?<!\d)(?:" + "|".join(re.findall(r"\d{2,5}", command) or ["(?!)"]) + r")(?!\d)")
+        unknown = "$" in command or "\0" in command
+        self.unmake(*(["port "] if unknown else filter(number.search, {*self.own, *self.proven})))
 
     def changes(self) -> tuple[object, ...]:
         """All that the text has made so far, to be compared with what it has made later."""

@@ -71,7 +71,7 @@ def cloud(call: Call) -> Effects:
     yield from (effect for effect in told if not (here and effect.kind in (Kind.DEPLOY, Kind.DATABASE)))
     yield from _queries(call)
     if call.command.subcommand in _FORWARDERS:
-        call.world.forwards.add(" ".join(call.command.argv))
+        call.world.forward(" ".join(call.command.argv))
     if here or (program == "supabase" and _is_own_stack(call)):
         if plan := local_ends.saved_plan(call):
             yield replace(call.effect(Kind.DEPLOY, program), file=plan)

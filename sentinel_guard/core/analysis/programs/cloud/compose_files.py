@@ -22,8 +22,8 @@ _NAMES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.y
 _BESIDE = tuple(name.replace(".y", ".override.y") for name in _NAMES)
 """What is read along with the first where no file is named."""
 _SERVICES = re.compile(r"(?m)^services:[ \t]*(?:#.*)?\n((?:[ \t]+.*\n?|[ \t]*(?:#.*)?\n)*)")
-_VOLUMES = re.compile(r"(?m)^(?:volumes|include|\s+extends)\s*:")
-_ELSEWHERE = re.compile(r"(?m)^include\s*:")
+_VOLUMES = re.compile(r"(?m)^(?:['\"]?(?:volumes|include)|\s+['\"]?extends)['\"]?\s*:")
+_ELSEWHERE = re.compile(r"(?m)^['\"]?include['\"]?\s*:")
 _TAKEN_OVER = re.compile(r"(?m)^\s*(?:extends|<<)\s*:|\bvolumes_from\b|\*\w")
 _LONG = re.compile(r"\b(?:source|target|type)[\"']?\s*:")
 """A mount in the long form."""
@@ -94,16 +94,10 @@ def _is_beside(command: Command) -> bool:
     return True
 
 
-def _is_lost_beside(effect: Effect) -> bool:
+def is_lost_beside(effect: Effect) -> bool:
     """Whether what a client, or a broker's tool, loses lies at the server of the machine or container it runs in."""
     told = effect.kind in (Kind.DATABASE, Kind.DEPLOY) and effect.command is not None
     return told and effect.command is not None and _is_beside(effect.command)
-
-
-def leads_away(effect: Effect) -> bool:
-    """Whether a client, or a broker's tool, names the server of another machine."""
-    command = effect.command
-    return command is not None and command.program in _CLIENTS | _BROKERS and not _is_beside(command)
 
 
 def _names_no_other(argv: Sequence[str]) -> bool:
@@ -222,8 +216,8 @@ class Project(NamedTuple):
         """Whether a loss in a database takes no more than ``compose down`` does: a client in a service speaks to the
         server beside it, a framework's task to the services that its environment names.
         """
-        if _is_lost_beside(effect):
-            return service in self.services and service not in self.kept
+        if is_lost_beside(effect):
+            return service in self.services and service not in self.kept and not self._is_led_away(service)
         if effect.kind is not Kind.DATABASE or effect.command is None:
             return False
         task, lines = effect.command, self.services.get(service, "")
@@ -232,6 +226,19 @@ class Project(NamedTuple):
         named = {match["host"] for match in _SERVER.finditer(lines)}
         told = bool(named) and not _UNTOLD.search(_SERVER.sub("", lines))
         return told and named <= self.services.keys() - self.kept
+
+    def _is_led_away(self, service: str) -> bool:
+        """Whether variables of a service tell its clients of a server beyond the services that keep nothing."""
+        near = {*_HERE, *(self.services.keys() - self.kept)}
+        return any(host not in near for host in _TOLD.findall(self.services[service]))
+
+
+_TOLD = re.compile(
+    r"(?m)(?<!\w)(?!MYSQL_ROOT_HOST|MARIADB_ROOT_HOST)(?:PGHOST(?:ADDR)?|PGSERVICE|[A-Z_]*(?:_HOST|_ENDPOINTS?|_ADDR|_URL|_URI))"
+    r"['\"]?[ \t]*[:=][ \t]*['\"]?(?:[\w+]+://)?(?:[^@\s/]*@)?([^\s:/'\",]*)"
+)
+"""Variables of a service by which a client in it speaks to another server."""
+_HERE = ("", "localhost", "127.0.0.1", "0.0.0.0")  # noqa: S104 - what a file says
 
 
 def project(call: Call, parsed: Parsed, *, own: bool = False) -> Project | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from sentinel_guard.core.analysis import network_addresses, paths
+from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, Parsed, options, parse
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
@@ -40,7 +40,6 @@ _SOCKETS = ("/docker.sock", "/podman.sock", "/containerd.sock", "/crio.sock")
 _POWERS = ("ALL", "SYS_ADMIN", "SYS_MODULE", "SYS_PTRACE", "SYS_RAWIO", "DAC_READ_SEARCH", "SYS_BOOT")
 
 
-_LOCAL_CONTEXTS = ("default", "desktop-linux", "orbstack", "colima", "rootless", "rancher-desktop", "lima", "podman")
 _DOCKER = subcommand_tables.table(
     destroy="rm -v|--volumes, volume rm|remove|prune, stack rm|down|remove, swarm leave -f|--force, machine rm|reset, "
     "system prune --volumes, image prune -a|--all, system reset, service|node|secret|config rm|remove, pod rm -f|"
@@ -58,6 +57,7 @@ _AT_WORK = frozenset(("run", "create", "rm", "rmi", "stop", "kill", "restart", "
 
 def docker(call: Call) -> Effects:
     verb, operands = call.command.subcommand, call.operands
+    own_containers.note_context(call)
     own = verb == "rm" and bool(operands) and all(own_containers.is_own(call, item) for item in operands)
     if verb == "volume" and len(operands) > 1:
         for item in operands[1:] if operands[0].text == "create" else ():
@@ -78,13 +78,7 @@ def docker(call: Call) -> Effects:
     elif verb == "unshare":
         yield from call.runner.run(call.fields[2:], call, "podman")
     elif verb == "exec":
-        if call.has("--privileged"):
-            yield call.effect(Kind.PRIVILEGE, "container --privileged", sure=False)
-        own = bool(operands) and own_containers.is_own(call, operands[0])
-        found = _inside(call, operands[1:], {}, () if own else _KEPT)
-        for effect in found:
-            if not (own and effect.kind in (Kind.DATABASE, Kind.DEPLOY)) or compose_files.leads_away(effect):
-                yield effect
+        yield from _exec(call)
     elif verb == "cp":
         yield from _copy(call)
     elif (
@@ -94,8 +88,20 @@ def docker(call: Call) -> Effects:
     ):
         yield call.effect(Kind.DEPLOY, "every container" if verb == "rm" else "every image", "delete", sure=False)
     yield from _argued(call)
-    if action in _AT_WORK and (host := _other_host(call)):
+    own_containers.unmake(call, verb, operands)
+    if action in _AT_WORK and (host := own_containers.other_host(call)):
         yield call.effect(Kind.DEPLOY, f"docker {host}")
+
+
+def _exec(call: Call) -> Iterator[Effect]:
+    if call.has("--privileged"):
+        yield call.effect(Kind.PRIVILEGE, "container --privileged", sure=False)
+    container, *command = call.operands or [Field("")]
+    sets = call.has("-e", "--env", "--env-file") or any(_SETS.search(item.text) for item in command)
+    own = not sets and own_containers.is_own(call, container)
+    for effect in _inside(call, command, {}, () if own else _KEPT):
+        if not (own and compose_files.is_lost_beside(effect)):
+            yield effect
 
 
 _CHOSEN = re.compile(r"--filter|\s-\w*[fln]\b|--latest|--last|\bgrep\b|\bhead\b|\bcompose\b|\brun\b|\bcreate\b")
@@ -130,24 +136,6 @@ def _target(verb: str) -> str:
     return {"volume": "docker volumes", "rm": "docker volumes", "push": "docker"}.get(verb, f"docker {verb}")
 
 
-def _other_host(call: Call) -> str:
-    """The engine of another machine, if an option or a variable of the text says so."""
-    given = call.head.value("-c", "--context")
-    contexts = (given.text,) if given is not None else call.scope.variables.get("DOCKER_CONTEXT", ())
-    if contexts is None or any(context not in _LOCAL_CONTEXTS for context in contexts):
-        return "context" if contexts is None else contexts[0]
-    hosts = [item.text for item in call.head.values("-H", "--host")]
-    hosts = hosts or list(call.scope.variables.get("DOCKER_HOST") or ())
-    return next(
-        (
-            h
-            for h in hosts
-            if not h.startswith(("unix:", "npipe:", "fd:")) and not network_addresses.is_local_address(h)
-        ),
-        "",
-    )
-
-
 def _compose_fields(call: Call) -> tuple[Parsed, str, list[Field]]:
     """What stands before the verb of compose, the verb, and what stands behind it."""
     fields = list(call.fields[1:])
@@ -171,7 +159,7 @@ def compose(call: Call) -> Effects:
         yield from _reached(call, mounts)
         service = run.operands[0].text if run.operands else ""
         sets = run.values("-e", "--env", "--env-from-file") or any(_SETS.search(item.text) for item in run.operands)
-        away = sets or bool(_other_host(call)) or is_production(call)
+        away = sets or bool(own_containers.other_host(call)) or is_production(call)
         project = None if away else own_containers.project(call, parsed)
         spared = project is not None and service in project.services and "volumes" not in project.services[service]
         kept = (*_volumes(call, run), *(() if spared else _KEPT))
@@ -186,14 +174,8 @@ def compose(call: Call) -> Effects:
 
 def _run(call: Call) -> Effects:
     mounts = dict(_mounts(call, call.parsed))
-    name = call.parsed.value("--name")
     sources = [item.text.partition(":")[0] for item in call.parsed.values("-v", "--volume")]
-    own = all(call.world.is_own(f"volume {source}") for source in sources)
-    if own and not call.has("--mount", "--volumes-from"):
-        if name is not None:
-            own_containers.note(call, name)
-        published = [item.text.split(":") for item in call.parsed.values("-p", "--publish")]
-        call.world.own.update(f"port {parts[-2]}" for parts in published if len(parts) > 1)
+    own_containers.note_run(call, sources)
     yield from _powers(call)
     yield from _reached(call, mounts)
     if mounted_keys.are_for_strangers(call.world.home, mounts.values(), call.operands[0].text if call.operands else ""):

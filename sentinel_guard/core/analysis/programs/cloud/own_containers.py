@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from sentinel_guard.core.analysis import paths, task_words
+from sentinel_guard.core.analysis import network_addresses, paths, places, task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, Parsed
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.cloud import compose_files
@@ -12,7 +13,134 @@ from sentinel_guard.core.analysis.programs.cloud import compose_files
 _VALUE = re.compile(r"\"?\$(?:(\w+)|\{(\w+)\})\"?")
 _STARTS = re.compile(r"[\"']?\$\(\s*(?:docker|podman|nerdctl)\s+(?:container\s+)?(?:run|create)\b([^;&|`]*)\)[\"']?")
 _BINDS = re.compile(r"\s(?:-v|--volumes?(?:-from)?|--mount)\b")
+_TOLD = re.compile(
+    r"\s--env-file\b|\s--net(?:work)?[ =](?:host|container:|ns:)"
+    r"|\s(?:-\w*e|--env)[ =]?['\"]?\w*(?:HOST|URL|URI|ADDR|ENDPOINT|SERVER|DSN)\w*(?:=|\s|$)"
+)
+"""What tells a container of other servers."""
 _NEW_NAME = re.compile(r"(?:[\w.-]|\$\$|\$\{?(?:RANDOM|BASHPID|EPOCHSECONDS)\}?)+")
+
+
+_LOCAL_CONTEXTS = ("default", "desktop-linux", "orbstack", "colima", "rootless", "rancher-desktop", "lima", "podman")
+_CURRENT = re.compile(r"\"currentContext\"\s*:\s*\"(?!(?:" + "|".join(_LOCAL_CONTEXTS) + r")?\")")
+_CHANGED = "context of docker"
+"""Among ``Overlay.forwards``: from here on the engine of another machine may be meant."""
+_ALL = ("container ", "port ", "compose project ", "volume ")
+
+
+def other_host(call: Call) -> str:
+    """The engine of another machine, if an option or a variable of the text says so."""
+    given = call.head.value("-c", "--context")
+    contexts = (given.text,) if given is not None else call.scope.variables.get("DOCKER_CONTEXT", ())
+    if contexts is None or any(context not in _LOCAL_CONTEXTS for context in contexts):
+        return "context" if contexts is None else contexts[0]
+    hosts = [item.text for item in call.head.values("-H", "--host")]
+    hosts = hosts or list(call.scope.variables.get("DOCKER_HOST") or ())
+    return next((host for host in hosts if not _is_of_machine(host)), "")
+
+
+def _is_of_machine(host: str) -> bool:
+    return host.startswith(("unix:", "npipe:", "fd:")) or network_addresses.is_local_address(host)
+
+
+_ENGINES = ("DOCKER_HOST", "CONTAINER_HOST", "DOCKER_CONTEXT", "CONTAINER_CONNECTION")
+_REMOTE = ("--remote", "-r", "--url", "--connection", "--identity")
+
+
+def is_here(call: Call) -> bool:
+    """Whether the engine of this machine is surely meant, and not that of another one, or one within a container."""
+    if places.is_away(call.command) or places.is_inside(call.command):
+        return False
+    if _CHANGED in call.world.forwards or other_host(call) or any(item.text in _REMOTE for item in call.fields[1:4]):
+        return False
+    for name in _ENGINES:
+        held = call.scope.lookup(name)
+        if held.isset and not (held.known and all(v in _LOCAL_CONTEXTS or _is_of_machine(v) for v in held.items)):
+            return False
+    return not call.world.fulfils(f"{call.world.home}/.docker/config.json", lambda t: _CURRENT.search(t) is not None)
+
+
+def note_context(call: Call) -> None:
+    """``docker context use X``: what the session made is at the engine that was meant before."""
+    words = [item.text for item in call.fields[1:4]]
+    if words[:2] == ["context", "use"] and words[2:] != ["default"]:
+        call.world.unmake(*_ALL)
+        call.world.forwards.add(_CHANGED)
+
+
+_ENDS = frozenset(("rm", "stop", "kill", "rename", "restore"))
+_PRUNES = frozenset(("system", "container", "pod"))
+
+
+def unmake(call: Call, verb: str, operands: Sequence[Field]) -> None:
+    """What a command ends, or gives another name: the next to listen at those ports may be somebody's."""
+    if verb == "container" and operands and operands[0].text in _ENDS:
+        verb, operands = operands[0].text, operands[1:]
+    if verb in _ENDS:
+        call.world.unmake("port ")
+    if verb in ("rm", "rename"):
+        call.world.unmake(
+            *(f"container {name}" if (name := _called(call, item)) else "container " for item in operands)
+        )
+    elif verb in _PRUNES and any(item.text in ("prune", "reset", "rm") for item in operands):
+        call.world.unmake("container ", "port ")
+
+
+_SERVER = re.compile(
+    r"(?:.*[_-])?(?:postgres(?:ql)?|postgis|pgvector|timescaledb?|mysql|mariadb|percona|mongo(?:db)?|redis|valkey|keydb"
+    r"|dragonfly|memcached|rabbitmq|kafka|redpanda|nats|zookeeper|etcd|consul|vault|elasticsearch|opensearch|cassandra"
+    r"|scylla|neo4j|clickhouse|cockroach|influxdb|mssql|edge|oracle|minio|localstack|azurite|dynamodb|emulators?|registry"
+    r"|verdaccio|mailhog|mailpit|solr|couchdb|couchbase|arangodb|surrealdb|yugabyte|tidb|questdb|wiremock|mockserver"
+    r"|moto|elasticmq|activemq|artemis|pulsar|temporal|keycloak|openldap|typesense|meilisearch|qdrant|weaviate|milvus"
+    r"|gcs|sftp|server|db)(?:[_-].*|\d*)"
+)
+_LEADS = re.compile(r"(?i)bouncer|pool|proxy|gateway|router|tunnel|socat|\bssh\b|admin|exporter|connect|agent|client")
+_BY_FOLDER = ("mssql/server", "clickhouse/clickhouse-server", "mysql/mysql-server", "scylladb/scylla")
+_HOSTS = ("", "127.0.0.1", "0.0.0.0", "localhost")  # noqa: S104 - what a text says
+_PUBLISHES = re.compile(r"(?:([\w.]*):)?(\d+):\d+(?:/tcp)?")
+_SAYS_SERVER = re.compile(
+    r"(?i)\w*(?:HOST|URL|URI|ADDR(?:ESS)?|ENDPOINTS?|SERVERS?|PEERS?|REPLICA\w*|UPSTREAM|DSN)(?:_\w+)?"
+)
+
+
+def is_server(image: str) -> bool:
+    """Whether an image is one of a database, broker or emulator, as its name says, and nothing that leads on."""
+    name = image.partition("@")[0]
+    path, _, base = name.rpartition("/")
+    base = base.partition(":")[0]
+    if _LEADS.search(name):
+        return False
+    known = _SERVER.fullmatch(base) is not None and base not in ("server", "db", "edge")
+    return known or f"{paths.base(path)}/{base}" in _BY_FOLDER
+
+
+def note_run(call: Call, sources: Sequence[str]) -> None:
+    """``docker run``: a container under its name, and the ports of a server that goes on in the background, are the
+    session's own where nothing of somebody's is mounted.
+    """
+    named = call.parsed.value("--name")
+    own = all(call.world.is_own(f"volume {source}") for source in sources)
+    if not own or call.has("--mount", "--volumes-from") or not is_here(call):
+        return
+    if named is not None and not _joins(call):
+        note(call, named)
+    goes_on = call.has("-d", "--detach") and call.command.subcommand == "run" and not call.has("--entrypoint")
+    image, *command = call.operands or [Field("")]
+    if not goes_on or _joins(call) or not is_server(image.text) or any(_LEADS.search(item.text) for item in command):
+        return
+    for item in call.parsed.values("-p", "--publish"):
+        found = _PUBLISHES.fullmatch(item.text)
+        if found and (found[1] or "") in _HOSTS:
+            call.world.own.add(f"port {found[2]}")
+
+
+def _joins(call: Call) -> bool:
+    """Whether a container is told of other servers, or lives in the network of something else."""
+    networks = [item.text for item in call.parsed.values("--network", "--net")]
+    if call.has("--env-file") or any(name == "host" or name.startswith(("container:", "ns:")) for name in networks):
+        return True
+    given = [item.text.partition("=")[0] for item in call.parsed.values("-e", "--env")]
+    return any(map(_SAYS_SERVER.fullmatch, given))
 
 
 def note(call: Call, item: Field) -> None:
@@ -23,11 +151,13 @@ def note(call: Call, item: Field) -> None:
 
 def is_own(call: Call, item: Field) -> bool:
     """Whether the session made a container, by its name, or by the identifier that this text got when it did."""
+    if not is_here(call):
+        return False
     if (name := _called(call, item)) and call.world.is_own(f"container {name}"):
         return True
     held = _VALUE.fullmatch(item.source)
     started = _STARTS.fullmatch(call.scope.written.get(held[1] or held[2], "")) if held else None
-    return started is not None and _BINDS.search(started[1]) is None
+    return started is not None and _BINDS.search(started[1]) is None and _TOLD.search(started[1]) is None
 
 
 def _called(call: Call, item: Field) -> str:
@@ -53,28 +183,46 @@ _OF_ANYBODY = re.compile(
 """Names that another project's volume may well have."""
 
 
+_OF_BUILDS = re.compile(r"(?i).+[_.-](?:build|target|cargo|ccache|gradle|m2|node_modules|deps|npm|pip)")
+"""Names of volumes that hold what a build makes, or fetches, again."""
+
+
 def note_volume(call: Call, name: str, *, made: bool) -> None:
-    """``docker volume create NAME``, or a mount under a name that says what it is for (``made``: it was created)."""
-    if not re.fullmatch(r"[\w.-]+", name) or _OF_ANYBODY.fullmatch(name):
+    """``docker volume create NAME`` (``made``), or a mount, under a name that says what it is for: it succeeds where
+    one of that name is there.
+    """
+    if not re.fullmatch(r"[\w.-]+", name) or _OF_ANYBODY.fullmatch(name) or not is_here(call):
         return
-    if (made or _OF_TRIALS.fullmatch(name)) and not _is_somebodys(call, name):
+    if (_OF_TRIALS.fullmatch(name) or (made and _OF_BUILDS.fullmatch(name))) and not _is_somebodys(call, name):
         call.world.own.add(f"volume {name}")
 
 
 def is_own_volume(call: Call, item: Field) -> bool:
-    return item.known and call.world.is_own(f"volume {item.text}")
+    return item.known and is_here(call) and call.world.is_own(f"volume {item.text}")
 
 
 # Projects of compose: ``up`` succeeds where one of that name is there, so that its name must be the session's choice.
 
 _PROJECT_FILES = (
     *("README*", "Makefile", "justfile", "package.json", "Taskfile.y*ml", ".github/workflows/*", "scripts/*", "bin/*"),
-    *("*compose*.y*ml", "docs/*", "CONTRIBUTING*", "composer.json", "pyproject.toml", "tox.ini", "noxfile.py"),
+    *(
+        "*compose*.y*ml",
+        "*/*compose*.y*ml",
+        ".envrc",
+        "mise.toml",
+        ".mise.toml",
+        "*.sh",
+        ".gitlab-ci.yml",
+        "docs/*",
+        "CONTRIBUTING*",
+        "composer.json",
+        "pyproject.toml",
+        "tox.ini",
+        "noxfile.py",
+    ),
 )
 """Where a project says by which name its people start it."""
-_SCRATCH = re.compile(
-    r"(?i)(?:.*[_-])?(?:tests?|testing|e2e|integration|it|ci|scratch|tmp|temp|throwaway)(?:[_-].*|\d*)"
-)
+_SCRATCH = re.compile(r"(?i)(?:.*[_-])?(?:tests?|testing|e2e|integration|scratch|tmp|temp|throwaway)(?:[_-].*|\d*)")
 _TESTS_FILE = re.compile(
     r"(?i)(?:docker-)?compose[._-](?:tests?|testing|e2e|integration|ci)\.ya?ml|(?:tests?|e2e)[._-](?:docker-)?compose\.ya?ml"
 )
@@ -82,8 +230,9 @@ _BEGINS = ("up", "create", "run")
 _TOP_VOLUMES = re.compile(r"(?m)^volumes:[ \t]*\n((?:[ \t]+.*\n?|[ \t]*(?:#.*)?\n)*)")
 _FIRST_DEEP = re.compile(r"(?m)^(?:  |\t| {3,4})['\"]?([\w.-]+)['\"]?:")
 _PORTS = re.compile(r"\bports['\"]?\s*:(.*(?:\n\s*(?:-|(?:target|published|protocol|mode)\b).*)*)")
-_PUBLISHED = re.compile(r"(?<![\d.])(?:127\.0\.0\.1:|0\.0\.0\.0:)?(\d{2,5}):\d{2,5}\b|\bpublished['\"]?:\s*['\"]?(\d+)")
-_SHARED = re.compile(r"(?m)^\s+(?:external|name)\s*:")
+_PUBLISHED = re.compile(
+    r"(?<![\d.:\]])(?:127\.0\.0\.1:|0\.0\.0\.0:)?(\d{2,5}):\d{2,5}\b(?!/udp)|\bpublished['\"]?:\s*['\"]?(\d+)"
+)
 
 
 def note_project(call: Call, parsed: Parsed, verb: str) -> None:
@@ -91,16 +240,43 @@ def note_project(call: Call, parsed: Parsed, verb: str) -> None:
     of services that keep nothing which ``compose down`` does not take (ADR 0045).
     """
     name = _project(call, parsed)
-    if verb in _BEGINS and name and not _is_somebodys(call, name):
+    files = [item for item in parsed.values("-f", "--file") if item.known]
+    if verb in _BEGINS and name and is_here(call) and not _is_somebodys(call, name, files):
         call.world.own.add(f"compose project {name}")
-    found = project(call, parsed) if verb == "up" else None
+    if verb in ("up", "down", "rm", "stop", "kill"):
+        _unmake_ports(call, parsed, verb)
+    given = {item.text for item in parsed.operands}
+    goes_on = verb == "up" and given & {"-d", "--detach", "--wait"} and not any(map(_NOT_ALL.match, given))
+    found = project(call, parsed) if goes_on and is_here(call) else None
     if found is None:
         return
     asked = {item.text for item in parsed.operands[1:]}
     for service, lines in found.services.items():
-        if service not in found.kept and (asked.isdisjoint(found.services) or service in asked):
-            blocks = " ".join(_PORTS.findall(lines))
-            call.world.own.update(f"port {port}" for found in _PUBLISHED.findall(blocks) for port in found if port)
+        wanted = asked.isdisjoint(found.services) or service in asked
+        if wanted and service not in found.kept and _listens(lines):
+            call.world.own.update(f"port {port}" for port in _ports(lines))
+
+
+_NOT_ALL = re.compile(r"--(?:scale|no-start|dry-run)\b")
+_IMAGE = re.compile(r"(?m)^\s+['\"]?image['\"]?\s*:\s*['\"]?([^\s'\"#]+)")
+_MAY_NOT_LISTEN = re.compile(r"\b(?:profiles|replicas|scale|network_mode|deploy|entrypoint|configs)['\"]?\s*:")
+
+
+def _listens(lines: str) -> bool:
+    """Whether a service surely is a server of its own: a known one, which nothing leads elsewhere or keeps from it."""
+    images = _IMAGE.findall(lines)
+    return len(images) == 1 and is_server(images[0]) and not (_MAY_NOT_LISTEN.search(lines) or _LEADS.search(lines))
+
+
+def _ports(lines: str) -> list[str]:
+    blocks = " ".join(_PORTS.findall(lines))
+    return [port for found in _PUBLISHED.findall(blocks) for port in found if port]
+
+
+def _unmake_ports(call: Call, parsed: Parsed, verb: str) -> None:
+    """``up`` puts what the files say now behind their ports; what ends containers leaves ports to the next."""
+    texts = compose_files.texts(call, parsed) if verb == "up" else None
+    call.world.unmake(*(f"port {port}" for text in texts for port in _ports(text)) if texts is not None else ("port ",))
 
 
 def project(call: Call, parsed: Parsed) -> compose_files.Project | None:
@@ -111,7 +287,7 @@ def project(call: Call, parsed: Parsed) -> compose_files.Project | None:
 def is_own_project(call: Call, parsed: Parsed) -> bool:
     """Whether the volumes of a project are the session's, or those that tests make anew."""
     if name := _project(call, parsed):
-        mine = call.world.is_own(f"compose project {name}") or _SCRATCH.fullmatch(name) is not None
+        mine = (is_here(call) and call.world.is_own(f"compose project {name}")) or _SCRATCH.fullmatch(name) is not None
         return mine and not _shares(compose_files.texts(call, parsed))
     given = parsed.values("-f", "--file")
     if not given or parsed.values("-p", "--project-name") or call.scope.lookup("COMPOSE_PROJECT_NAME").isset:
@@ -119,7 +295,8 @@ def is_own_project(call: Call, parsed: Parsed) -> bool:
     if not all(item.known and _TESTS_FILE.fullmatch(paths.base(item.text)) for item in given):
         return False
     texts, usual = compose_files.texts(call, parsed), compose_files.texts(call, Parsed())
-    return not _shares(texts) and _volumes(texts or ()).isdisjoint(_volumes(usual or ()))
+    told = not any(_NO_BLOCK.search(_IN_LINE.sub("", _COMMENTS.sub("", text))) for text in usual or ())
+    return told and not _shares(texts) and _volumes(texts or ()).isdisjoint(_volumes(usual or ()))
 
 
 def _project(call: Call, parsed: Parsed) -> str:
@@ -131,21 +308,56 @@ def _project(call: Call, parsed: Parsed) -> str:
     return "".join(held or ())
 
 
-def _is_somebodys(call: Call, name: str) -> bool:
-    """Whether a project of that name may be the person's: its folder's, one that a file names, one that is live."""
-    if task_words.LIVE.search(name) or paths.base(call.cwd).lower() == name.lower():
+_COMMON = re.compile(
+    r"(?i)demo|dev(?:elopment)?|local|apps?|web|api|db|stack|main|default|infra|services?|backend|docker"
+)
+"""Names that a person may well have given a project before."""
+
+
+def _is_somebodys(call: Call, name: str, files: Sequence[Field] = ()) -> bool:
+    """Whether a project of that name may be the person's: a folder's, one that a file names, one that is live."""
+    if task_words.LIVE.search(name) or _COMMON.fullmatch(name):
         return True
-    if call.world.fulfils(call.locate(Field(".env")), lambda text: name in text):
+    root = call.world.root or call.cwd
+    folders = dict.fromkeys((call.cwd, root, *(paths.parent(call.locate(item)) for item in files)))
+    beside = (path for folder in (paths.parent(root), root) for path in call.world.glob(f"{folder}/*"))
+    if _normalised(name) in {_normalised(paths.base(path)) for path in (*folders, *beside)}:
         return True
-    found = (path for pattern in _PROJECT_FILES for path in call.world.glob(call.locate(Field(pattern))))
-    said = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
+    said = re.compile(rf"(?i)(?<![\w-]){re.escape(name)}(?![\w-])")
+    kept = (path for folder in folders for path in call.world.glob(f"{folder}/.env*"))
+    if any(call.world.fulfils(path, lambda text: said.search(text) is not None) for path in kept):
+        return True
+    named = (call.world.glob(f"{folder}/{pattern}") for folder in folders for pattern in _PROJECT_FILES)
+    found = dict.fromkeys((*(path for group in named for path in group), *map(call.locate, files)))
     return any(said.search(call.world.read(path) or "") for path in found)
 
 
+def _normalised(name: str) -> str:
+    """https://docs.docker.com/compose/how-tos/project-name/: what Compose makes of a folder's name."""
+    return re.sub(r"[^a-z0-9_-]", "", name.lower()).lstrip("_-")
+
+
+_COMMENTS = re.compile(r"(?m)(?:^|(?<=\s))#.*$")
+_IN_LINE = re.compile(r"(?m)^volumes[ \t]*:[ \t]*\{((?:\s*[\w.-]+\s*:\s*(?:\{\s*\})?\s*,?)*)\s*\}[ \t]*$")
+"""Volumes in one line, of which nothing is said."""
+_NO_BLOCK = re.compile(r"(?m)^(?:['\"]volumes['\"]\s*:|volumes[ \t]*:[ \t]*\S)")
+_TAKES_OTHERS = re.compile(r"(?m)^['\"]?include['\"]?\s*:|^\s+(?:extends|<<)\s*:")
+_OF_OTHERS = re.compile(r"\b(?:external|name|driver_opts|device)['\"]?\s*:|[*&]\w|<<")
+
+
 def _shares(texts: list[str] | None) -> bool:
-    """Whether the volumes may be those of another project, by their name; of files that nobody can read, they may."""
-    return texts is None or any(_SHARED.search(block) for text in texts for block in _TOP_VOLUMES.findall(text))
+    """Whether the volumes may be those of another project, by their name; of files that nobody can read, or whose
+    volumes stand in another form than a block, they may.
+    """
+    plain = None if texts is None else [_IN_LINE.sub("", _COMMENTS.sub("", text)) for text in texts]
+    if plain is None or any(_NO_BLOCK.search(text) or _TAKES_OTHERS.search(text) for text in plain):
+        return True
+    return any(_OF_OTHERS.search(block) for text in plain for block in _TOP_VOLUMES.findall(text))
 
 
 def _volumes(texts: list[str] | tuple[str, ...]) -> set[str]:
-    return {name for text in texts for block in _TOP_VOLUMES.findall(text) for name in _FIRST_DEEP.findall(block)}
+    found = (block for text in texts for block in _TOP_VOLUMES.findall(_COMMENTS.sub("", text)))
+    within = {
+        name for text in texts for block in _IN_LINE.findall(text) for name in re.findall(r"([\w.-]+)\s*:", block)
+    }
+    return within | {name for block in found for name in _FIRST_DEEP.findall(block)}

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from sentinel_guard.core.analysis import places
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, Parsed, options, parse
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 
@@ -39,7 +40,7 @@ _MONGO = _Words(("--host", "-h", "--uri"), ("--port",), (), "name")
 CLIENTS: dict[str, _Words] = {
     **dict.fromkeys(("psql", "pgcli", "ysqlsh", "vsql"), _PSQL),
     "usql": _Words(operands="name"),
-    **dict.fromkeys(("dropdb", "dropuser"), _PG._replace(names=("--maintenance-db",))),
+    **dict.fromkeys(("createdb", "createuser", "dropdb", "dropuser"), _PG._replace(names=("--maintenance-db",))),
     "pg_restore": _PG._replace(names=("-d", "--dbname")),
     **dict.fromkeys(("mysql", "mariadb", "mycli", "mysqladmin", "mariadb-admin", "mysqlimport"), _MYSQL),
     **dict.fromkeys(("redis-cli", "valkey-cli"), _REDIS),
@@ -67,24 +68,25 @@ MYSQL = options(
     "-e= --execute= -h= --host= -P= --port= -u= --user= -D= --database= -S= --socket= --tee= --init-command= "
     "--defaults-file= --defaults-extra-file= --default-character-set= --delimiter= --protocol= --pager="
 )
-AWAY = frozenset(("ssh", "kubectl", "oc", "microk8s", "flyctl", "fly", "heroku", "vagrant", "multipass"))
-"""What runs a client on another machine: what is at the same port there is somebody's."""
 
 
 def is_own(call: Call) -> bool:
     """Whether all that a client is told leads to servers of this machine that this text or session started."""
-    if not AWAY.isdisjoint(call.command.via):
+    if places.is_away(call.command):
         return False
     row = CLIENTS.get(call.command.program)
     if row is None:
         found = [match and match["port"] for match in map(_ADDRESS.fullmatch, _addresses(call))]
     else:
         found = [*_said(call, row, parse(without_password(call), MYSQL) if row.by_socket else call.parsed)]
-    return bool(found) and all(port is not None and _is_own_port(call, port) for port in found)
+    return bool(found) and all(port is not None and is_own_port(call, port) for port in found)
 
 
-def _is_own_port(call: Call, port: str) -> bool:
-    return call.world.is_own(f"port {port}") or f"server at port {port}" in call.world.own
+def is_own_port(call: Call, port: str) -> bool:
+    """Whether this text or session started what listens at a port of this machine, and nothing leads from there."""
+    number = re.compile(rf"(?<!\d){port}(?!\d)")
+    own = call.world.is_own(f"port {port}") or f"server at port {port}" in call.world.own
+    return own and not any(map(number.search, call.world.forwards))
 
 
 def _addresses(call: Call) -> Iterator[str]:
@@ -100,14 +102,38 @@ def without_password(call: Call) -> list[Field]:
     return [f for f in call.fields[1:] if not (f.text.startswith("-p") and len(f.text) > 2)]
 
 
-def _said(call: Call, row: _Words, parsed: Parsed) -> Iterator[str | None]:
-    """The ports of this machine that a client is told, one for each server; None where it may be another's."""
+_FAMILIES = {
+    **dict.fromkeys(("psql", "pgcli", "createdb", "createuser", "dropdb", "dropuser", "pg_restore"), "postgres"),
+    **dict.fromkeys(("mysql", "mariadb", "mycli", "mysqladmin", "mariadb-admin", "mysqlimport"), "mysql"),
+}
+_BY_FILE = ("--defaults-file", "--defaults-extra-file", "--defaults-group-suffix", "--login-path", "-S", "--socket")
+
+
+def name(call: Call) -> str | None:
+    """A server of this machine by what a client is told: its family and port; None where another may be meant."""
+    row = CLIENTS.get(call.command.program)
+    if row is None or places.is_away(call.command) or places.is_inside(call.command):
+        return None
+    parsed = parse(without_password(call), MYSQL) if row.by_socket else call.parsed
+    addresses, ports, known = _told(call, row, parsed)
+    database = call.scope.lookup("PGDATABASE")
+    if database.isset and not (database.known and _NAME.fullmatch("".join(database.items))):
+        return None
+    said = [*map(_ADDRESS.fullmatch, addresses)]
+    if not known or None in said or (row.by_socket and parsed.values(*_BY_FILE)):
+        return None
+    found = {match["port"] for match in said if match and match["port"]} | {*ports}
+    socket = row.by_socket and (not addresses or "localhost" in addresses)
+    family = _FAMILIES.get(call.command.program, call.command.program)
+    return " ".join((family, *(("by socket",) if socket else sorted(found))))
+
+
+def _told(call: Call, row: _Words, parsed: Parsed) -> tuple[list[str], list[str], bool]:
+    """The addresses and ports that a client is told, and whether all of its words that may say one are known."""
     named = [*parsed.values(*row.names), *(parsed.operands[:1] if row.operands == "name" else ())]
     hosts, given = parsed.values(*row.hosts), parsed.values(*row.ports)
     if row.operands == "host":
         hosts, given = parsed.operands[:1], parsed.operands[1:2]
-    if not all(item.known for item in (*named, *hosts, *given)):
-        yield None
     pairs = [pair for item in named if _PAIRS.fullmatch(item.text) for pair in _PAIR.findall(item.text)]
     addresses = [item.text for item in hosts] + [value for name, value in pairs if name == "host"]
     addresses += [item.text for item in named if not (_NAME.fullmatch(item.text) or _PAIRS.fullmatch(item.text))]
@@ -115,6 +141,14 @@ def _said(call: Call, row: _Words, parsed: Parsed) -> Iterator[str | None]:
     addresses += [item.text for found in parsed.flags.values() for item in found if _URL.match(item.text)]
     addresses = [*(addresses or _held(call, row.host_variables)), *_held(call, row.always)]
     ports = ports or _held(call, (row.port_variable,))
+    return addresses, ports, all(item.known for item in (*named, *hosts, *given))
+
+
+def _said(call: Call, row: _Words, parsed: Parsed) -> Iterator[str | None]:
+    """The ports of this machine that a client is told, one for each server; None where it may be another's."""
+    addresses, ports, known = _told(call, row, parsed)
+    if not known:
+        yield None
     if row.by_socket and not any(item.text.lower() == "tcp" for item in parsed.values("--protocol")):
         yield from (None for _ in range(not addresses or "localhost" in addresses))
     said = [match and (match["port"] or "") for match in map(_ADDRESS.fullmatch, addresses)]

@@ -12,6 +12,7 @@ from functools import partial
 from sentinel_guard.core.analysis import task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.programs.databases import client_servers
 
 HERE = r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])"
 ADDRESS = re.compile(
@@ -58,7 +59,7 @@ def _leads_away(call: Call, name: str, text: str) -> bool:
 def _is_own(call: Call, address: str) -> bool:
     """Whether a server of this machine listens there which the session started."""
     found = ADDRESS.fullmatch(address)
-    own = found is not None and call.world.is_own(f"port {found['port']}")
+    own = found is not None and client_servers.is_own_port(call, found["port"])
     return own and found is not None and task_words.LIVE.search(found["name"]) is None
 
 

@@ -147,8 +147,9 @@ def _words_are_plain(call: Call, program: str) -> bool:
         words = _without_project(words)
     if program in ("rails", "rake") and not all(map(_OF_ONE.fullmatch, words)):
         return False
+    plain = _ALSO_PLAIN | ({"-n"} if program in ("artisan", "console", "doctrine") else set())  # elsewhere a section
     addressed = any(word.partition("=")[0] in task_words.GIVES_ADDRESS or "://" in word for word in words)
-    return not addressed and task_words.are_plain(program, [word for word in words if word not in _ALSO_PLAIN])
+    return not addressed and task_words.are_plain(program, [word for word in words if word not in plain])
 
 
 def _without_project(words: list[str]) -> list[str]:
@@ -246,17 +247,17 @@ def _value_says(call: Call, name: str, text: str) -> bool | None:
     if text in _IN_MEMORY:
         return True
     if (server := _SERVER.fullmatch(text)) is not None:
-        return call.world.is_own(f"port {server['port']}") or None
+        return client_servers.is_own_port(call, server["port"]) or None
     if _HOST.fullmatch(name):
         return False if text[:1] == "/" or network_addresses.is_local_address(text) else None
     if (keyed := _KEYED.findall(text)) and ";" in text:
         host, *ports = keyed[0]
         here = len(keyed) == 1 and host.strip().lower() in _HERE
-        return (here and call.world.is_own(f"port {''.join(ports)}")) or None
+        return (here and client_servers.is_own_port(call, "".join(ports))) or None
     if (file := _FILE.fullmatch(text)) is not None:
         return _is_temporary(call, paths.normal(file["file"])) or None
     if _PORT.fullmatch(name):
-        return call.world.is_own(f"port {text}") or None
+        return (text.isdigit() and client_servers.is_own_port(call, text)) or None
     apart = "/" in text or "://" in text or _KEYS.match(text) or name.endswith(("SERVICE", "SERVICEFILE"))
     return None if apart else False
 

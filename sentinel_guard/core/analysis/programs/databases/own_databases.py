@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from itertools import pairwise
 
-from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis import paths, places
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.programs.databases import client_servers, given_databases, remote_databases
 from sentinel_guard.core.model import Effect
@@ -55,6 +55,8 @@ def _start_cluster(call: Call) -> None:
     folder, words = call.parsed.value("-D", "--pgdata"), " ".join(v.text for v in call.parsed.values("-o", "--options"))
     port = _LISTENS.search(words)
     starts = [item.text for item in call.operands[:1]] == ["start"]
+    if not starts:
+        call.world.unmake("port ")
     if starts and port and folder and folder.known and call.world.is_own(f"cluster {call.locate(folder)}"):
         call.world.own.add(f"port {port[1]}")
 
@@ -62,8 +64,9 @@ def _start_cluster(call: Call) -> None:
 def create(call: Call) -> Iterable[Effect]:
     """Createdb, createuser: from here on the database, or role, is this text's own."""
     kind = "role" if call.command.program == "createuser" else "database"
-    for item in call.operands[:1]:
-        call.world.own.add(f"{kind} {item.text}{_server(call)}")
+    server = client_servers.name(call)
+    for item in call.operands[:1] if server is not None else ():
+        call.world.own.add(f"{kind} {item.text} of {server}")
     return ()
 
 
@@ -84,8 +87,15 @@ _TOPIC = re.compile(r"[\w-]+")
 
 def note_created(call: Call, sql: str) -> None:
     """What statements make is this text's own from here on."""
-    if "atabase" in sql or "ATABASE" in sql:
-        call.world.own.update(f"database {name}{_server(call)}" for name in _CREATES.findall(sql))
+    if "atabase" not in sql and "ATABASE" not in sql:
+        return
+    if (server := client_servers.name(call)) is not None:
+        call.world.own.update(f"database {name} of {server}" for name in _CREATES.findall(sql))
+    for name in _RENAMES.findall(sql):
+        call.world.unmake(f"database {name} of ")
+
+
+_RENAMES = re.compile(r"(?i)\brename\s+(?:to|database)\s+[\"`\[]?(\w+)")
 
 
 _BY_SOCKET = ("redis-cli", "valkey-cli")
@@ -107,30 +117,18 @@ _NAMES_SERVER = re.compile(r"://|\b(?:host|hostaddr|port|service)=|^-[hpP]|^--(?
 """A word of a client that names a server: it counts before any variable."""
 
 
-def _server(call: Call) -> str:
-    """Which server a client speaks to, where that is not plainly the one of this machine."""
-    words = [item.text for item in call.parsed.values("-h", "--host", "-p", "--port", "-P")]
-    words += [match[1] for item in call.fields[1:] if (match := _NETLOC.match(item.text))]
-    words += [" ".join(call.scope.lookup(name).items) for name in (*_HOSTS, "PGPORT") if call.scope.lookup(name).isset]
-    words += [via for via in call.command.via if via.partition(" ")[0] in _PLACES]
-    return "".join(f" of {word}" for word in words if word not in _HERE)
-
-
-_NETLOC = re.compile(r"\w[\w+.-]*://(?:[^@/]*@)?([^/?]*)")
-_HERE = ("localhost", "127.0.0.1")
-_PLACES = frozenset(("docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc", "ssh"))
-"""What runs a client in another place."""
-
-
 def is_own(call: Call, name: str, kind: str = "database") -> bool:
     """Whether a database (or role) was made by the session, or by this very text, to be thrown away as its name says;
     or is one of this machine that test runs make anew.
     """
-    made = f"{kind} {name}{_server(call)}"
-    if made in call.world.proven or (made in call.world.own and _SCRATCH.fullmatch(name) is not None):
+    server = client_servers.name(call)
+    made = f"{kind} {name} of {server}"
+    if server is not None and (
+        made in call.world.proven or (made in call.world.own and _SCRATCH.fullmatch(name) is not None)
+    ):
         return True
     away = remote_databases.is_remote(call) or any(call.scope.lookup(host).isset for host in _HOSTS)
-    away = away or not client_servers.AWAY.isdisjoint(call.command.via)
+    away = away or places.is_away(call.command)
     return _OF_TESTS.fullmatch(name) is not None and not away
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis import paths, places
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.git import git_config_files
@@ -22,7 +22,9 @@ _WHAT = frozenset(("history", "reflog", "objects", "stash", "branch", "tag", "re
 def note(call: Call) -> None:
     """``git clone``: it fails where the folder holds anything."""
     source, target = [*call.operands, None, None][:2]
-    if source is None or not call.here or call.has("--separate-git-dir"):
+    if source is None or not call.here or call.has("--separate-git-dir", "--help", "-h"):
+        return
+    if places.is_away(call.command) or places.is_inside(call.command):
         return
     folder = paths.base(source.text.rstrip("/")).removesuffix(".git")
     target = target or Field(folder + ".git" * call.has("--bare", "--mirror"), source.known)

@@ -1,0 +1,26 @@
+"""Where a command runs that another one starts: on this machine, on another one, or in a container."""
+
+from __future__ import annotations
+
+from sentinel_guard.core.model import Command
+
+_AWAY = frozenset(
+    (
+        *("ssh", "autossh", "mosh", "kubectl", "oc", "microk8s", "flyctl", "fly", "heroku", "vagrant", "multipass"),
+        *("gcloud", "aws", "az", "ansible", "ansible-playbook", "salt", "pdsh", "pssh", "doctl", "limactl", "lima"),
+        *("lxc", "incus", "nsenter", "chroot", "systemd-nspawn", "toolbox", "distrobox", "railway", "render", "nomad"),
+        *("tsh", "wsl", "devcontainer", "balena", "dokku", "eb", "copilot", "scalingo", "platform", "upsun"),
+    )
+)
+"""What runs a command on another machine: what is at the same port, or bears the same name, there is somebody's."""
+_CONTAINERS = frozenset(("docker", "podman", "nerdctl", "docker-compose", "podman-compose"))
+
+
+def is_away(command: Command) -> bool:
+    """Whether a command runs on another machine."""
+    return any(via.partition(" ")[0] in _AWAY for via in command.via)
+
+
+def is_inside(command: Command) -> bool:
+    """Whether a command runs in a container."""
+    return any(via.partition(" ")[0] in _CONTAINERS for via in command.via)
