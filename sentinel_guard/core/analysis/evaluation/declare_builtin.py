@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from sentinel_guard.core.analysis.evaluation.break_and_return import outside
 from sentinel_guard.core.analysis.evaluation.builtin_code import subscript_texts
 from sentinel_guard.core.analysis.evaluation.environment_variables import (
-    SET_BY_FILES,
-    doubt_environment,
+    doubt_printed,
     environment,
-    prints_database,
     reassigned,
 )
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
@@ -98,9 +96,7 @@ def _items(walk: Walker, word: Word, place: WalkContext) -> list[Assignment]:
         elif one.text.isidentifier():
             found.append(Assignment(one.text, None, False, _quoted("")))
         elif not one.known:
-            doubt_environment(place.scope)
-            if prints_database(walk, word.source, place):
-                place.scope.doubt(SET_BY_FILES)
+            doubt_printed(walk, word.source, place)
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from sentinel_guard.core.analysis import paths
@@ -102,6 +103,28 @@ def doubt_environment(scope: Scope) -> None:
     scope.options[UNSEEN] = True
 
 
+def doubt_values(scope: Scope, world: Overlay, path: str = "") -> None:
+    """A file (empty: a text) that nobody read may have set the variables of this text, as far as it names them.
+
+    One that holds a place in the project stays: a file of settings leads none of these elsewhere.
+    """
+    told = bool(path) and world.kind(path) == "file"
+    for name, held in list(scope.variables.items()):
+        if held is None or not name.isidentifier() or name == "BASH_SOURCE" or (held and _in_project(held[0], world)):
+            continue
+        if not (told and world.fulfils(path, partial(_cannot_set, name))):
+            scope.doubt((name,))
+
+
+def _in_project(value: str, world: Overlay) -> bool:
+    return bool(world.root) and (value == world.root or value.startswith(f"{world.root}/"))
+
+
+def _cannot_set(name: str, text: str) -> bool:
+    matches = [_ASSIGNS.fullmatch(line) for line in text.splitlines()]
+    return all(match is not None and match["name"] != name and "$(" not in match[0] for match in matches)
+
+
 def is_read(path: str, world: Overlay) -> bool:
     """Whether a file that a shell takes in is known whole, or only prepares the shell for a tool, as its name says."""
     text = world.read(path)
@@ -124,15 +147,22 @@ def _sets_up(text: str) -> bool:
     return not any(name in text for name in SET_BY_FILES)
 
 
-def prints_database(walk: Walker, source: str, place: WalkContext) -> bool:
-    """Whether the words that a substitution gives may set such a variable: ``export $(grep -v '^#' .env | xargs)``."""
+def doubt_printed(walk: Walker, source: str, place: WalkContext) -> None:
+    """The words that a substitution gives may set variables: ``export $(grep -v '^#' .env | xargs)``."""
+    found = _printed_files(walk, source, place)
+    doubt_environment(place.scope)
+    doubt_values(place.scope, walk.world, found[0] if len(found) == 1 else "")
+    if not found or any(names_database(path, walk.world) for path in found):
+        place.scope.doubt(SET_BY_FILES)
+
+
+def _printed_files(walk: Walker, source: str, place: WalkContext) -> list[str]:
     match = _SUBSTITUTED_FILE.fullmatch(source)
     if match is None or place.scope.cwd is None:
-        return True
+        return []
     words = [word.strip("\"'") for word in (match[1] or match[2]).split() if word[:1] != "-"]
     files = [paths.locate(word, place.scope.cwd, walk.world) for word in words[match[1] is not None :] if word]
-    found = [path for path in files if walk.world.kind(path) == "file"]
-    return not found or any(names_database(path, walk.world) for path in found)
+    return [path for path in files if walk.world.kind(path) == "file"]
 
 
 def environment(

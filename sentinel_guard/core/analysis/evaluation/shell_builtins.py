@@ -229,6 +229,8 @@ def eval_(walk: Walker, fields: Fields, place: WalkContext) -> str:
     if not rest[:1] or all(f.known for f in rest):
         return walk.text(text, place)
     environment_variables.doubt_environment(place.scope)
+    if "$(" in source or "`" in source:
+        environment_variables.doubt_values(place.scope, walk.world)
     walk.add(Effect(Kind.OPAQUE, text.replace(UNKNOWN, "") or "eval", sure=False, how=frozenset(("code",))), place)
     return walk.text(text.replace(UNKNOWN, ""), place) if "$(" not in text and "`" not in text else UNKNOWN
 
@@ -247,6 +249,7 @@ def source(walk: Walker, fields: Fields, place: WalkContext) -> str:
         place.scope.doubt(environment_variables.SET_BY_FILES)
     if not (path and fields[1].known and environment_variables.is_read(path, walk.world)):
         environment_variables.doubt_environment(place.scope)
+        environment_variables.doubt_values(place.scope, walk.world, path if fields[1].known else "")
     return output
 
 

@@ -79,11 +79,11 @@ FILES = {
 
 
 def made(text: str) -> frozenset[str]:
-    """What the success of a text proves."""
+    """What the success of a text proves, without the server that it lies on."""
     world = FakeWorld({"/repo/.git/HEAD": ""} | {f"/repo/{name}": held for name, held in FILES.items()})
     action = Action("1", "s", Layer.SHELL, "shell", {"command": text}, "/repo", 0.0, root="/repo")
     effects = [e for e in analyse(action, world) if e.kind is Kind.EXECUTE and "makes" in e.how]
-    return frozenset(effect.target for effect in effects)
+    return frozenset(effect.target.partition(" of ")[0] for effect in effects)
 
 
 @pytest.mark.parametrize(("text", "why"), PROVED)
@@ -120,3 +120,26 @@ def test_a_name_that_may_not_have_been_made_is_nobodys_within_a_text(text: str, 
     action = Action("1", "s", Layer.SHELL, "shell", {"command": text}, "/repo", 0.0, root="/repo")
     lost = [e for e in analyse(action, world) if e.kind is Kind.DATABASE and "x" in e.target]
     assert (not lost) is own, why
+
+
+UNREAD = [
+    ("D=/tmp/b; {}; rm -rf $D", ". ./none", True, "a file that is not there"),
+    ("D=/tmp/b; {}; rm -rf $D", '. "$(c)"', True, "any file"),
+    ("D=/tmp/b; {}; rm -rf $D", 'eval "$(c)"', True, "a text that nobody knows"),
+    ("D=/tmp/b; {}; rm -rf $D", "export $(xargs < conf)", True, "names of a file"),
+    ("D=/tmp/b; {}; rm -rf $D", 'while read -r l; do export "$l"; done < conf', True, "names of its lines"),
+    ("D=/tmp/b; {}; rm -rf $D", ". ./.env", True, "a file that names the variable"),
+    ("E=/tmp/b; {}; rm -rf $E", ". ./.env", False, "one that names others only"),
+    ("E=/tmp/b; {}; rm -rf $E", "export $(grep -v '^#' .env | xargs)", False, "the same, by its words"),
+    ("E=/tmp/b; {}; rm -rf $E", ". .venv/bin/activate", False, "one that sets up a tool"),
+    ("E=/repo/out; {}; rm -rf $E", ". ./none", False, "a place in the project"),
+    ("{}; D=/tmp/b; rm -rf $D", ". ./none", False, "what is set behind it"),
+]
+
+
+@pytest.mark.parametrize(("text", "unread", "doubted", "why"), UNREAD)
+def test_what_nobody_read_may_set_the_variables_of_a_text(text: str, unread: str, doubted: bool, why: str) -> None:
+    world = FakeWorld({"/repo/.git/HEAD": "", "/repo/.env": "# here\nD=/srv/data\n", "/repo/out/a": ""})
+    action = Action("1", "s", Layer.SHELL, "shell", {"command": text.format(unread)}, "/repo", 0.0, root="/repo")
+    deleted = {e.target for e in analyse(action, world) if e.kind is Kind.DELETE and e.sure}
+    assert deleted.isdisjoint(("/tmp/b", "/repo/out")) is doubted, why
