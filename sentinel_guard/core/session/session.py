@@ -9,6 +9,7 @@ Rules of this file:
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -206,6 +207,10 @@ def _verdict(session: Session, entry: Entry) -> Session:
     return session
 
 
+_AGAINST = re.compile(r"\w+! ").match
+"""What a text says of a name of another machine counts whatever its exit code."""
+
+
 def _outcome(session: Session, entry: Entry) -> Session:
     outcome = outcome_from(entry)
     ended = [at for at, call in enumerate(session.calls) if call.action == outcome.action]
@@ -215,7 +220,7 @@ def _outcome(session: Session, entry: Entry) -> Session:
     for at in ended:
         calls[at] = calls[at].ended(outcome)
     closes = session.half_open and done.operation not in session.tripped
-    made = session.made.union(done.makes) if outcome.code == 0 else session.made
+    made = session.made.union(done.makes if outcome.code == 0 else filter(_AGAINST, done.makes))
     return replace(session, calls=tuple(calls), tripped=frozenset() if closes else session.tripped, made=made)
 
 

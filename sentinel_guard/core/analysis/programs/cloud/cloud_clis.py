@@ -319,6 +319,7 @@ OPTIONS = {
 OPTIONS["tofu"] = OPTIONS["terragrunt"] = OPTIONS["terramate"] = OPTIONS["terraform"]
 OPTIONS["flyctl"], OPTIONS["sls"], OPTIONS["bao"] = OPTIONS["fly"], OPTIONS["serverless"], OPTIONS["vault"]
 OPTIONS["oc"] = OPTIONS["kubectl"]
+OPTIONS["mc"] = OPTIONS["mcli"] = options("-C= --config-dir= | sub")
 OPTIONS |= {name: options("| sub") for name in TABLES if name not in OPTIONS}
 OPTIONS |= {name: OPTIONS[of] for name, of in local_ends.EMULATED.items()}
 OPTIONS = {**other_service_clis.OPTIONS, **deployment_tools.OPTIONS, **OPTIONS}

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from sentinel_guard.core.analysis import network_addresses
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.analysis.programs import subcommand_tables
-from sentinel_guard.core.analysis.programs.cloud import local_ends, terraform_files
+from sentinel_guard.core.analysis.programs.cloud import local_clusters, local_ends
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
 from sentinel_guard.core.model import Effect
 
@@ -69,7 +69,7 @@ _NODES = ("--rpc-url", "-r", "--fork-url", "--network", "--provider.cluster", "-
 def deploy(call: Call) -> Iterable[Effect]:
     """What changes for others; nothing where all that is named as the other end is of this machine, or for trials."""
     program = call.command.program
-    names, apart = (_CONTEXTS, terraform_files.LOCAL_CONTEXTS) if program in CLUSTERS else (_NODES, _TEST_CHAINS)
+    names, apart = (_CONTEXTS, local_clusters.LOCAL_CONTEXTS) if program in CLUSTERS else (_NODES, _TEST_CHAINS)
     given = call.head.values(*names) or call.parsed.values(*names)
     if given and all(item.known and _is_apart(item.text, apart) for item in given):
         return ()

@@ -14,8 +14,12 @@ from itertools import pairwise
 from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.cloud import terraform_files
 
+LOCAL_CONTEXTS: tuple[str, ...] = (
+    *("kind-*", "k3d-*", "minikube*", "docker-desktop", "docker-for-desktop", "rancher-desktop", "colima*", "orbstack"),
+    *("microk8s", "k3s-local", "localhost"),
+)
+"""Names of clusters in a container of this machine."""
 _CONTEXTS = ("--context", "--kube-context", "--kubecontext", "--kubeconfig-context")
 _SERVERS = ("--server", "--kube-apiserver", "--cluster", "--tls-server-name", "--apiserver")
 _OTHER_LETTERS = {"kubectl": ("-s",), "oc": ("-s",), "istioctl": ("-c",)}
@@ -71,7 +75,7 @@ def is_context_here(call: Call, name: str) -> bool:
     """Whether a context is called as the tools of clusters in containers call theirs, or is one that such a tool made
     under a name of the session's choice; and no kubeconfig gives it a server elsewhere.
     """
-    named = any(fnmatchcase(name, pattern) for pattern in terraform_files.LOCAL_CONTEXTS)
+    named = any(fnmatchcase(name, pattern) for pattern in LOCAL_CONTEXTS)
     if not (named or call.world.is_own(f"context {name}")) or _times(call, REWRITTEN):
         return False
     return all(not call.world.kind(path) or _is_server_here(call, path, name) for path in _kubeconfigs(call))
@@ -167,10 +171,14 @@ def _is_plain(call: Call) -> bool:
     names = (*_SERVERS, *_OTHER_LETTERS.get(program, ()))
     if given(call, *names) or call.has(*names):
         return False
+    return runs_here(call) and not any(call.scope.lookup(name).isset for name in _VARIABLES)
+
+
+def runs_here(call: Call) -> bool:
+    """Whether a command runs on this machine, with the variables and the home that the text has."""
     through = (via.partition(" ")[0] for via in call.command.via)
-    if not all(name in _HANDS_ON or name in SHELLS or "/" in name for name in through):
-        return False
-    return not any(call.scope.lookup(name).isset for name in _VARIABLES)
+    at_home = call.scope.variables.get("HOME", (call.world.home,)) == (call.world.home,)
+    return at_home and all(name in _HANDS_ON or name in SHELLS or "/" in name for name in through)
 
 
 def is_forwarded(call: Call, address: str) -> bool:
@@ -184,7 +192,7 @@ def _is_current_here(call: Call) -> bool:
     """Whether the current context of the person's kubeconfig, which this text has not changed, is a cluster in a
     container of this machine.
     """
-    if call.has("--kubeconfig") or not _is_plain(call) or not _is_at_home(call) or not _asks_current(call):
+    if call.has("--kubeconfig") or not _is_plain(call) or not _asks_current(call):
         return False
     held = call.scope.lookup("KUBECONFIG")
     if not held.isset and call.scope.variables.get(_CHOSEN) == (str(_times(call, CHANGED)),):
@@ -210,11 +218,6 @@ def _asks_current(call: Call) -> bool:
     return all(item.known for item in chosen) and all(
         text is not None and not _NAMES_CONTEXT.search(text) for text in texts
     )
-
-
-def _is_at_home(call: Call) -> bool:
-    held = call.scope.variables.get("HOME", (call.world.home,))
-    return held == (call.world.home,)
 
 
 def _names_container(call: Call, text: str) -> bool:
@@ -278,7 +281,7 @@ def _chooses_here(call: Call, words: list[str]) -> bool:
     shift = 1 if call.command.program == "kubectx" else 3 if words[:2] == ["config", "use-context"] else 0
     if not shift or len(words) != shift or call.scope.lookup("KUBECONFIG").isset or not call.fields[-1].known:
         return False
-    if not (_is_plain(call) and _is_at_home(call)):
+    if not _is_plain(call):
         return False
     name = words[-1]
     there = call.world.fulfils(f"{call.world.home}/.kube/config", lambda text: any(_entries(text, "contexts", name)))

@@ -7,7 +7,8 @@ or nobody knows which, or none names any, the usual one is meant.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
@@ -56,24 +57,49 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
 def is_meant(call: Call) -> bool:
     """Whether all that a command publishes, or takes back, is in a registry of this machine."""
     program = call.command.program
+    if not local_clusters.runs_here(call):
+        return False
     if program in _IMAGES:
         named = list(_images(call))
-        return bool(named) and all(_REFERENCE.fullmatch(text) or _FILE.fullmatch(text) for text in named)
+        here = bool(named) and all(_REFERENCE.fullmatch(text) or _FILE.fullmatch(text) for text in named)
+        return here and not _by_other_engine(call) and not _is_any_forwarded(call, named)
     if program == "ko":
         where = call.scope.lookup("KO_DOCKER_REPO")
         here = where.known and all(map(_KO.fullmatch, where.items))
         return here and (call.command.subcommand != "apply" or local_ends.is_here(call))
     if program in ("mvn", "mvnw", "mvnd"):
-        return any(_MAVEN.fullmatch(item.text) for item in call.parsed.values("-D") if item.known)
+        given = [item for item in call.parsed.values("-D") if item.text.startswith("alt")]
+        return bool(given) and all(item.known and _MAVEN.fullmatch(item.text) for item in given)
     names, variables = _OPTIONS.get(program, ()), _VARIABLES.get(program, ())
+    if local_clusters.given(call, *_OTHER_NAMES.get(program, ())):
+        return False
     given = local_clusters.given(call, *names) if names else []
     if given:
         here = all(item.known and (_URL.fullmatch(item.text) or _is_folder(call, item)) for item in given)
+        here = here and not _is_any_forwarded(call, [item.text for item in given])
         return here and not _publishes_elsewhere(call)
     sure = [name for name in variables if name in call.scope.reaching or name not in call.scope.variables]
     held = [value for name in sure if (value := call.scope.lookup(name)).isset]
     known = bool(held) and all(value.known and all(map(_URL.fullmatch, value.items)) for value in held)
+    known = known and not any(_is_any_forwarded(call, value.items) for value in held)
     return known and not _publishes_elsewhere(call)
+
+
+_OTHER_NAMES = {"twine": ("-r", "--repository"), "uv": ("--index",)}
+"""Options that name a registry as the person's settings call it."""
+_ENGINES = ("DOCKER_HOST", "DOCKER_CONTEXT", "CONTAINER_HOST", "CONTAINER_CONNECTION")
+
+
+def _by_other_engine(call: Call) -> bool:
+    """Whether another machine's engine may push: ``localhost`` is that machine then."""
+    values = (value for name in _ENGINES if (value := call.scope.lookup(name)).isset)
+    told = any(not (value.known and "".join(value.items).startswith(("unix:", "npipe:"))) for value in values)
+    options = ("--context", "-c", "-H", "--host", "--connection", "--url")
+    return told or any(not item.text.startswith("unix:") for item in call.head.values(*options))
+
+
+def _is_any_forwarded(call: Call, addresses: Iterable[str]) -> bool:
+    return bool(call.world.forwards) and any(local_clusters.is_forwarded(call, text) for text in addresses)
 
 
 def _images(call: Call) -> Iterator[str]:
@@ -101,5 +127,27 @@ def _publishes_elsewhere(call: Call) -> bool:
     """Whether a package's own settings name a registry of another machine."""
     if "--registry" not in _OPTIONS.get(call.command.program, ()):
         return False
-    found = _OTHER_REGISTRY.search(call.world.read(call.locate("package.json")) or "")
-    return found is not None and _URL.fullmatch(found[1]) is None
+    folders = [item for item in call.operands[-1:] if call.world.kind(call.locate(item)) == "dir"] or [Field(".")]
+    files = [call.locate(Field(f"{folder.text}/package.json")) for folder in folders]
+    if call.command.program == "lerna" or call.has("-r", "--recursive", "--workspaces", "-ws", "--filter", "-w"):
+        files += [path for name in _MEMBERS for path in call.world.glob(call.locate(Field(name)))]
+    texts = [call.world.read(path) or "" for path in files]
+    if any((found := _OTHER_REGISTRY.search(text)) and not _URL.fullmatch(found[1]) for text in texts):
+        return True
+    scopes = {found[1] for text in texts if (found := _SCOPE.search(text))}
+    settings = (call.locate(Field(".npmrc")), f"{call.world.home}/.npmrc")
+    return any(
+        call.world.kind(path) and not call.world.fulfils(path, partial(_keeps_here, scope))
+        for scope in scopes
+        for path in settings
+    )
+
+
+_MEMBERS = ("packages/*/package.json", "apps/*/package.json", "libs/*/package.json")
+_SCOPE = re.compile(r"\"name\"\s*:\s*\"(@[\w.-]+)/")
+
+
+def _keeps_here(scope: str, text: str) -> bool:
+    """Whether no line of npm's settings sends the packages of a scope to another machine."""
+    found = re.findall(rf"(?m)^\s*{re.escape(scope)}:registry\s*=\s*(\S+)", text)
+    return all(map(_URL.fullmatch, found))

@@ -1,0 +1,126 @@
+"""Ends that are not this machine's though something of them is: states, aliases, registries, inventories, machines."""
+
+from __future__ import annotations
+
+import pytest
+
+from sentinel_guard.core.model import Response
+from tests.core.checks.test_session_made_names import HOME, ROOT, after_another
+
+ASK, ALLOW = Response.ASK, Response.ALLOW
+NULL = 'resource "null_resource" "x" {}\n'
+BUCKET = 'resource "aws_s3_bucket" "b" {}\n'
+TRIAL = 'provider "aws" {\n  access_key = "test"\n  endpoints { s3 = "http://localhost:4566" }\n}\n'
+SECOND = 'resource "aws_s3_bucket" "b" { provider = aws.real }\n'
+STATE = '{{"version": 4, "resources": [{{"mode": "managed", "type": "{}", "name": "x", "instances": []}}]}}'
+ALONE = {  # folder -> its files: none of them is of this machine alone
+    "state": {"main.tf": NULL, "terraform.tfstate": STATE.format("aws_db_instance")},
+    "torn": {"main.tf": NULL, "terraform.tfstate": "{"},
+    "spaces": {"main.tf": NULL, "terraform.tfstate.d/prod/terraform.tfstate": "{}"},
+    "selected": {"main.tf": NULL, ".terraform/environment": "prod"},
+    "remote": {"main.tf": NULL, ".terraform/terraform.tfstate": '{"backend": {"type": "s3"}}'},
+    "bare": {"main.tf": NULL + "terraform {\n  backend s3 {}\n}\n"},
+    "path": {"main.tf": NULL + 'terraform {\n  backend "local" { path = "/srv/prod.tfstate" }\n}\n'},
+    "host": {"main.tf": 'provider "docker" {\n  host = var.h\n}\nresource "docker_container" "x" {}\n'},
+    "context": {"main.tf": 'provider "docker" {\n  context = "prod"\n}\nresource "docker_container" "x" {}\n'},
+    "volume": {"main.tf": 'resource "docker_volume" "shopdata" {}\n'},
+    "indented": {"main.tf": f'{TRIAL} provider "aws" {{\n  alias = "real"\n}}\n{SECOND}'},
+    "line": {"main.tf": f'{TRIAL}provider "aws" {{ alias = "real" }}\n{SECOND}'},
+    "unquoted": {"main.tf": f"{TRIAL}provider aws {{\n  alias = real\n}}\n{SECOND}"},
+    "module": {"main.tf": f'{TRIAL}module "m" {{\n source = "./m"\n}}\n',
+               "m/main.tf": f'provider "aws" {{ region = "eu-west-1" }}\n{BUCKET}'},
+    "word": {"main.tf": f"{NULL}resource aws_s3_bucket b {{}}\n"},
+    "hash": {"main.tf": 'provider "aws" {\n  # access_key = "test"\n  # s3 = "http://localhost:4566"\n}\n' + BUCKET},
+    "slashes": {"main.tf": 'provider "aws" {\n  // access_key = "test"\n  // s3 = "http://[::1]:4566"\n}\n' + BUCKET},
+    "aliased": {"main.tf": TRIAL.replace("{\n", '{\n  alias = "x"\n', 1) + BUCKET},
+    "bashrc": {"main.tf": 'resource "local_file" "x" {\n  filename = "/home/ann/.bashrc"\n}\n'},
+    "above": {"main.tf": 'resource "local_file" "x" {\n  filename = "${path.module}/../../x"\n}\n'},
+    "import": {"main.tf": NULL + "import {\n  to = aws_s3_bucket.b\n}\n"},
+    "removed": {"main.tf": NULL + "removed {\n  from = aws_s3_bucket.b\n}\n"},
+    "tofu": {"main.tf": NULL, "more.tofu": BUCKET},
+}  # fmt: skip
+HERE = {
+    "plain": {"main.tf": NULL, "terraform.tfstate": STATE.format("null_resource")},
+    "trial": {"main.tf": TRIAL + BUCKET, "terraform.tfstate": STATE.format("aws_s3_bucket")},
+    "oneline": {"main.tf": TRIAL.replace("\n  ", " ").replace("\n}", " }") + BUCKET.replace('"', "")},
+    "local": {"main.tf": NULL, ".terraform/terraform.tfstate": '{"backend": {"type": "local", "config": {}}}'},
+    "written": {"main.tf": 'resource "local_file" "x" {\n  filename = "${path.module}/out.txt"\n}\n'},
+    "engine": {"main.tf": 'provider "docker" {}\nresource "docker_container" "x" {}\n'},
+    "remarks": {"main.tf": NULL + '# backend "s3" {}\n/* provider "aws" {} */\n'},
+}
+FILES = {f"{top}/{name}": text for top, files in (ALONE | HERE).items() for name, text in files.items()} | {
+    "package.json": '{"name": "@acme/x"}',
+    "scoped/package.json": '{"name": "@acme/x"}',
+    "scoped/.npmrc": "@acme:registry=https://npm.acme.com\n",
+    "p.sh": "mc alias set dev https://s3.acme.com a b\n",
+    "inv/hosts.ini": "[web]\n127.0.0.1 ansible_port=2222\n",
+    "inv/site.yml": "- hosts: all\n",
+    "inv/remark.ini": "[web]\n127.0.0.1 ansible_port=2222\nprod.acme.io  # ansible_port=2222 docker\n",
+    "inv/named.ini": "[web]\ndockerhost.acme.io ansible_port=2222 x=docker\n",
+    "inv/c.ini": "[web]\nweb1 ansible_connection=community.docker.docker\n",
+    "vars/hosts.ini": "[web]\n127.0.0.1 ansible_port=2222\n",
+    "vars/group_vars/web.yml": "ansible_host: prod.acme.io\n",
+    "led/hosts.ini": "[web]\n127.0.0.1 ansible_port=2222\n",
+    "led/site.yml": "- hosts: all\n  tasks:\n  - shell: rm -rf /srv\n    delegate_to: prod.acme.io\n",
+}
+ALIAS, AWAY = "mc alias set dev http://localhost:9000 a b", "mc alias set dev https://s3.acme.com a b"
+DROP = "mc rb --force dev/x"
+ROWS = [
+    *(("ls", f"terraform -chdir={name} destroy -auto-approve", ASK, name) for name in ALONE),
+    *(("ls", f"terraform -chdir={name} destroy -auto-approve", ALLOW, name) for name in HERE),
+    *(("ls", f"cd plain && {text}", ASK, "another state") for text in (
+        "terraform workspace select prod && terraform destroy -auto-approve",
+        "terraform destroy -auto-approve -state=/srv/prod/terraform.tfstate",
+        "TF_CLI_ARGS_destroy=-state=/srv/x terraform destroy -auto-approve",
+        "TF_WORKSPACE=prod terraform destroy -auto-approve", "terraform state rm aws_db_instance.shop",
+        "terraform state push -force old.tfstate", "ssh prod terraform destroy -auto-approve")),
+    ("ls", "cd engine && DOCKER_HOST=ssh://prod terraform destroy -auto-approve", ASK, "another engine"),
+    ("ls", "terraform -chdir=plain state mv -dry-run random_id.x random_id.y", ALLOW, "nothing is lost"),
+    # Aliases of mc
+    (ALIAS, DROP, ALLOW, "of this machine"),
+    (ALIAS.replace("mc ", "mc --quiet "), DROP, ALLOW, "with an option before"),
+    *((f"{ALIAS} && {text}", DROP, ASK, "and then away") for text in (
+        f"{AWAY} || true", f"{AWAY} | tail -1", f"{AWAY}; mc ls dev", "sh p.sh", AWAY.replace("mc ", "mc --quiet "),
+        "mc config host add dev https://s3.acme.com a b", "mc alias import dev prod.json")),
+    *((ALIAS, text, ASK, "another configuration") for text in (
+        f"MC_HOST_dev=https://k:s@s3.acme.com {DROP}", "mc --config-dir ~/prod rb --force dev/x",
+        "mc -C /home/ann/prod rb --force dev/x", f"docker exec minio {DROP}", f"{AWAY}; {DROP}")),
+    (f"docker exec minio {ALIAS}", DROP, ASK, "a container's alias"),
+    # Registries
+    ("ls", "npm publish --registry http://localhost:4873", ALLOW, "of this machine"),
+    ("ls", "cd scoped && npm publish --registry http://localhost:4873", ASK, "the scope has another one"),
+    ("ls", "npm_config_registry=http://localhost:4873; npm publish", ASK, "the variable does not reach it"),
+    *(("ls", text, ASK, "another machine's engine") for text in (
+        "DOCKER_HOST=ssh://prod docker push localhost:5000/a", "docker --context prod push localhost:5000/a",
+        "ssh prod docker push localhost:5000/a")),
+    *(("ls", f"{text} docker push localhost:5000/a", ASK, "led away") for text in (
+        "ssh -fNL 5000:registry:5000 bastion;", "kubectl port-forward svc/registry 5000:5000 &")),
+    ("ls", "twine upload -r pypi --repository-url http://localhost:8080 dist/*", ASK, "both"),
+    ("ls", "uv publish --index pypi --publish-url http://localhost:8080", ASK, "both"),
+    # Inventories
+    ("ls", "ansible-playbook -i inv/hosts.ini inv/site.yml", ALLOW, "a machine at a port of this one"),
+    ("ls", "ansible-playbook -i inv/c.ini inv/site.yml", ALLOW, "a container"),
+    *(("ls", f"ansible-playbook {text}", ASK, "another machine") for text in (
+        "-i inv/remark.ini inv/site.yml", "-i inv/named.ini inv/site.yml", "-i vars/hosts.ini inv/site.yml",
+        "-i led/hosts.ini led/site.yml", "-i inv/hosts.ini -e ansible_host=prod.acme.io inv/site.yml",
+        "-i inv/hosts.ini -e docker -e @prod.yml inv/site.yml")),
+    ("ls", "ssh -fNL 2222:prod:22 b; ansible-playbook -i inv/hosts.ini inv/site.yml", ASK, "led away"),
+    # Machines of vagrant
+    ("vagrant up", "vagrant destroy -f", ALLOW, "brought up here"),
+    ("vagrant up", "vagrant destroy -f 3a1b2c4", ASK, "of any folder"),
+    ("vagrant up", "VAGRANT_DOTFILE_PATH=/srv/x vagrant destroy -f", ASK, "of another folder"),
+    ("cd kept/sub && vagrant up", "cd kept/sub && vagrant destroy -f", ASK, "they were there, above"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "response"), [row[:3] for row in ROWS], ids=[f"{n}: {row[3]}" for n, row in enumerate(ROWS)]
+)
+def test_which_end_is_meant(first: str, then: str, response: Response) -> None:
+    files = {f"{ROOT}/{name}": text for name, text in FILES.items()}
+    files |= {f"{ROOT}/kept/.vagrant/machines": "", f"{ROOT}/kept/sub/x": "", f"{HOME}/.npmrc": "a=b\n"}
+    assert after_another(first, 0, then, files) is response
+
+
+def test_that_an_alias_is_away_counts_whatever_the_exit_code() -> None:
+    assert after_another(f"{ALIAS} && {AWAY} && mc ls dev/none", 1, f"{ALIAS} && {DROP}", {}) is ASK
