@@ -157,6 +157,7 @@ def _walked(
         walk.opaque(TOO_MUCH if isinstance(e, BudgetExceeded) else "nested too deeply", "parse", place)
     except Exception as e:  # noqa: BLE001 - whatever goes wrong is told, and what was found before it
         walk.effects.append(_failure(e))
+    world.settle()
     walk.effects.extend(made_names.effects(world, text))
     walk.effects.extend(made_names.lost({*world.unmade, *made_names.replaced(world.proven, walk.effects)}))
     effects = _with_texts(lost_after_move.with_origins(walk.effects), world)

@@ -26,7 +26,7 @@ from sentinel_guard.core.analysis.parser.syntax_tree import (
 from sentinel_guard.core.model import Effect, Kind
 
 _KINDS = (
-    *("container ", "compose project ", "port ", "database ", "role ", "topic "),
+    *("container ", "compose project ", "port ", "published ", "database ", "role ", "topic "),
     *(
         "kubeconfig ",
         "current cluster",

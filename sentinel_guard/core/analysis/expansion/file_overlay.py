@@ -66,6 +66,7 @@ class Overlay:
         """By such a name: the simple command that made it, as written; None for one that hides whether it failed."""
         self.proven = frozenset[str]()
         """The same of earlier texts of this session, proved by their success."""
+        self._ending: set[str] = set()
         self.unmade: set[str] = set()
         """Of these the names that the text takes away again, or that may be somebody else's from here on."""
         self.budget = Budget()
@@ -109,6 +110,15 @@ class Overlay:
         lost = [*filter(is_meant, self.proven)]
         self.unmade.update(lost)
         self.proven = self.proven.difference(lost)
+
+    def end(self, *names: str) -> None:
+        """The same, once something else can take their place: what ends it twice ends its own."""
+        self._ending.update(names)
+
+    def settle(self) -> None:
+        """Something starts, or the text ends."""
+        ending, self._ending = self._ending, set()
+        self.unmake(*ending)
 
     def forward(self, command: str) -> None:
         """A command leads ports of this machine to another one: what listens there may be that one's."""

@@ -110,10 +110,15 @@ def _names_no_other(argv: Sequence[str]) -> bool:
     return not any(UNKNOWN in word for word in argv)
 
 
+_CHOOSES = re.compile(r"(?m)^\s*(?:export\s+)?COMPOSE_FILE\s*=")
+
+
 def texts(call: Call, parsed: Parsed) -> list[str] | None:
     """The files that make up the project; None where one of them cannot be read, or nobody knows which they are."""
     given = parsed.values("-f", "--file")
     if parsed.values("--project-directory") or (not given and call.scope.lookup("COMPOSE_FILE").isset):
+        return None
+    if not given and call.world.fulfils(call.locate(Field(".env")), lambda text: _CHOOSES.search(text) is not None):
         return None
     if given:
         found = [call.world.read(call.locate(item)) if item.known else None for item in given]

@@ -57,7 +57,7 @@ _AT_WORK = frozenset(("run", "create", "rm", "rmi", "stop", "kill", "restart", "
 
 def docker(call: Call) -> Effects:
     verb, operands = call.command.subcommand, call.operands
-    own_containers.note_context(call)
+    own_containers.begin(call)
     own = verb == "rm" and bool(operands) and all(own_containers.is_own(call, item) for item in operands)
     if verb == "volume" and len(operands) > 1:
         for item in operands[1:] if operands[0].text == "create" else ():

@@ -60,8 +60,16 @@ def is_here(call: Call) -> bool:
     return not call.world.fulfils(f"{call.world.home}/.docker/config.json", lambda t: _CURRENT.search(t) is not None)
 
 
-def note_context(call: Call) -> None:
-    """``docker context use X``: what the session made is at the engine that was meant before."""
+_STARTS_ONE = frozenset(("run", "start", "restart", "create", "rename", "play", "kube"))
+"""What may take the place of a container that was ended."""
+
+
+def begin(call: Call) -> None:
+    """What stands before any effect of a command: what ended may have its place taken; behind ``docker context use X``
+    what the session made is at the engine that was meant before.
+    """
+    if call.command.subcommand in _STARTS_ONE or (call.operands and call.operands[0].text in _STARTS_ONE):
+        call.world.settle()
     words = [item.text for item in call.fields[1:4]]
     if words[:2] == ["context", "use"] and words[2:] != ["default"]:
         call.world.unmake(*_ALL)
@@ -72,18 +80,29 @@ _ENDS = frozenset(("rm", "stop", "kill", "rename", "restore"))
 _PRUNES = frozenset(("system", "container", "pod"))
 
 
+def _ports_of(call: Call, names: Sequence[str]) -> list[str]:
+    """The ports of these containers; of one that is known by no such name, all; of a project, all but those."""
+    records = {one for one in (*call.world.own, *call.world.proven) if one.startswith("published ")}
+    found = {record: record.split(" ") for record in records}
+    if not all(any(words[3] == name for words in found.values()) for name in names):
+        return ["port ", *records]
+    of_others = {words[1] for words in found.values() if words[3] not in names}
+    if not names:
+        return [one for one in (*call.world.own, *call.world.proven) if one[:5] == "port " and one[5:] not in of_others]
+    mine = {record: words for record, words in found.items() if words[3] in names}
+    return [*mine, *(f"port {words[1]}" for words in mine.values())]
+
+
 def unmake(call: Call, verb: str, operands: Sequence[Field]) -> None:
     """What a command ends, or gives another name: the next to listen at those ports may be somebody's."""
     if verb == "container" and operands and operands[0].text in _ENDS:
         verb, operands = operands[0].text, operands[1:]
     if verb in _ENDS:
-        call.world.unmake("port ")
+        call.world.end(*_ports_of(call, [_called(call, item) for item in operands]))
     if verb in ("rm", "rename"):
-        call.world.unmake(
-            *(f"container {name}" if (name := _called(call, item)) else "container " for item in operands)
-        )
+        call.world.end(*(f"container {name}" if (name := _called(call, item)) else "container " for item in operands))
     elif verb in _PRUNES and any(item.text in ("prune", "reset", "rm") for item in operands):
-        call.world.unmake("container ", "port ")
+        call.world.end("container ", "port ")
 
 
 _SERVER = re.compile(
@@ -132,6 +151,8 @@ def note_run(call: Call, sources: Sequence[str]) -> None:
         found = _PUBLISHES.fullmatch(item.text)
         if found and (found[1] or "") in _HOSTS:
             call.world.own.add(f"port {found[2]}")
+            if name := _called(call, named) if named is not None else "":
+                call.world.own.add(f"published {found[2]} by {name}")
 
 
 def _joins(call: Call) -> bool:
@@ -276,7 +297,12 @@ def _ports(lines: str) -> list[str]:
 def _unmake_ports(call: Call, parsed: Parsed, verb: str) -> None:
     """``up`` puts what the files say now behind their ports; what ends containers leaves ports to the next."""
     texts = compose_files.texts(call, parsed) if verb == "up" else None
-    call.world.unmake(*(f"port {port}" for text in texts for port in _ports(text)) if texts is not None else ("port ",))
+    if verb == "up":
+        call.world.settle()
+    if texts is not None:
+        call.world.unmake(*(f"port {port}" for text in texts for port in _ports(text)))
+    else:
+        call.world.end(*_ports_of(call, ()))
 
 
 def project(call: Call, parsed: Parsed) -> compose_files.Project | None:
