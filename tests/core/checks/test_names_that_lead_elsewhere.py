@@ -211,6 +211,9 @@ PROJECTS = [
     ({}, UP.replace("try7", "demo"), DOWN.replace("try7", "demo"), ASK, "a name that anybody gives"),
     ({}, "ls", DOWN.replace("try7", "shop-it"), ASK, "two letters say no test"),
     ({".env": "COMPOSE_FILE=other.yaml\n"}, UP, DOWN, ASK, "nobody knows which files"),
+    ({}, "ls", DOWN.replace("try7", "shop-e2e"), ALLOW, "a project of tests"),
+    ({}, "ls", f"docker context use prod && {DOWN.replace('try7', 'shop-e2e')}", ASK, "another engine's"),
+    ({"~/.docker/config.json": '{"currentContext": "prod"}'}, "ls", DOWN.replace("try7", "shop-e2e"), ASK, "chosen"),
     # Volumes that are another project's.
     ({"compose.yaml": KEPT.replace("pg:\n", "pg: {name: shopdata}\n")}, UP, DOWN, ASK, "a name in one line"),
     ({"compose.yaml": KEPT.replace("volumes:\n  pg:\n", "volumes: {pg: {}}\n")}, UP, DOWN, ALLOW, "in one line"),
@@ -265,6 +268,8 @@ SERVERS = [
     ("ls", "docker compose exec db psql -c 'DROP TABLE x'", ALLOW, "a service that keeps nothing"),
     ("ls", "docker compose exec tools psql -c 'DROP TABLE x'", ASK, "one that is told of another server"),
     ("ls", "docker compose exec near psql -c 'DROP TABLE x'", ALLOW, "one that is told of a service beside it"),
+    ("ls", "docker context use prod && docker compose exec db psql -c 'DROP TABLE x'", ASK, "another engine's"),
+    ("ls", "DOCKER_HOST=ssh://build1 docker compose exec db psql -c 'DROP TABLE x'", ASK, "the same by a variable"),
     # Clones.
     ("git clone u /tmp/shop", "cd /tmp/shop && git reflog expire --expire=now --all", ALLOW, "a copy"),
     ("ssh h git clone u /tmp/shop", "cd /tmp/shop && git reflog expire --expire=now --all", ASK, "there"),

@@ -159,7 +159,7 @@ def compose(call: Call) -> Effects:
         yield from _reached(call, mounts)
         service = run.operands[0].text if run.operands else ""
         sets = run.values("-e", "--env", "--env-from-file") or any(_SETS.search(item.text) for item in run.operands)
-        away = sets or bool(own_containers.other_host(call)) or is_production(call)
+        away = sets or not own_containers.is_here(call) or is_production(call)
         project = None if away else own_containers.project(call, parsed)
         spared = project is not None and service in project.services and "volumes" not in project.services[service]
         kept = (*_volumes(call, run), *(() if spared else _KEPT))

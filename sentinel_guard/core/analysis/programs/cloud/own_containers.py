@@ -312,8 +312,10 @@ def project(call: Call, parsed: Parsed) -> compose_files.Project | None:
 
 def is_own_project(call: Call, parsed: Parsed) -> bool:
     """Whether the volumes of a project are the session's, or those that tests make anew."""
+    if not is_here(call):
+        return False
     if name := _project(call, parsed):
-        mine = (is_here(call) and call.world.is_own(f"compose project {name}")) or _SCRATCH.fullmatch(name) is not None
+        mine = call.world.is_own(f"compose project {name}") or _SCRATCH.fullmatch(name) is not None
         return mine and not _shares(compose_files.texts(call, parsed))
     given = parsed.values("-f", "--file")
     if not given or parsed.values("-p", "--project-name") or call.scope.lookup("COMPOSE_PROJECT_NAME").isset:
