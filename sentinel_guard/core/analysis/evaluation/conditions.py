@@ -38,6 +38,8 @@ _TESTS = ("[", "test")
 _CHANGES = re.compile(r"\$\(|`|\$\[|\{\w+:?=")
 _PATTERN = frozenset("*?[\\")
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
+_OCTAL = re.compile(r"[-+]?0[0-9]+")
+"""To ``[[`` a number of base 8, and to ``[`` one of base 10."""
 _NUMBERS = {
     "-lt": int.__lt__,
     "-le": int.__le__,
@@ -60,6 +62,8 @@ def truth(node: Node, scope: Scope) -> bool | None:
     if isinstance(node, Test):
         fields = [expand_one(word, inner) for word in words]
         if len(fields) == 3 and (_PATTERN & set(fields[2].text) or scope.is_on("nocasematch")):
+            return None
+        if any(_OCTAL.fullmatch(f.text) for f in fields):
             return None
     else:
         fields = expand_all(words, inner)
@@ -98,7 +102,7 @@ def reaches(call: Call, text: str) -> bool:
     A wrapper (``sudo``, ``ssh``) may take them away. What the text set before and did not export may be there with
     another value, unless the script sets it before all else.
     """
-    if not all(map(_hands_on, call.command.via)):
+    if _CHANGES_ENVIRONMENT.match(text) or not all(map(_hands_on, call.command.via)):
         return False
     names = {name for name in call.scope.variables.keys() - call.scope.reaching if not name.isdigit()}
     if call.scope.is_on(UNSEEN):
@@ -107,6 +111,8 @@ def reaches(call: Call, text: str) -> bool:
     return all(_sets_first(text, name) for name in names.intersection(_WORDS.findall(text)))
 
 
+_CHANGES_ENVIRONMENT = re.compile(r"#!\s*\S*/env\b.*\s(?:-\w*[iu]|-(?=\s)|--(?:ignore|unset)|\w+=)")
+"""A first line that starts the script with other variables."""
 _WORDS = re.compile(r"\w+")
 _HANDS_ON = frozenset(
     (

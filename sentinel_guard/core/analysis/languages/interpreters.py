@@ -103,7 +103,9 @@ def follow(call: Call, item: Field, rest: Sequence[Field], via: str) -> Iterator
         yield from call.runner.script(_of(via, text), call, via, positional=_texts(rest), name=item.text, file=True)
 
 
-_SHEBANG = re.compile(r"#!\s*(?:/\S*/)?(?:env\s+(?:-S\s+)?)?(?:\S*/)?([\w.+-]+)")
+_SHEBANG = re.compile(
+    r"#!\s*(?:/\S*/)?(?:env\s+(?:-[uC][ \t]+\S+[ \t]+|-\S*[ \t]+|\w+=\S*[ \t]+)*)?(?:\S*/)?([\w.+-]+)"
+)
 
 
 def by_shebang(call: Call, item: Field, rest: Sequence[Field]) -> Effects:

@@ -77,6 +77,7 @@ SEEN = [
     ('while [ $# -gt 0 ]; do [ "$1" = a ] || p; shift; done', "bash s.sh a b", "the second one"),
     ('while [ $# -gt 0 ]; do [ "$1" = a ] && break; p; shift; done', "bash s.sh b", "a loop that is left"),
     ('[ "$D" = 1 ] && c || p', CALL, "what may fail behind it"),
+    ("if [[ $D -ne 8 ]]; then exit 0; fi; p", "D=010 bash s.sh", "a number of base 8"),
     ('trap \'[ "$D" = 1 ] || p\' EXIT; D=2; c || exit; D=1', CALL, "a trap that may come before"),
     ('set -e; trap \'[ "$D" = 1 ] || p\' EXIT; D=2; c; D=1', CALL, "the same, where what fails ends it"),
     ('f() { [ "$D" = 2 ] && return; p; }; f', CALL, "a return that does not come"),
@@ -262,6 +263,13 @@ def test_tests_that_mean_the_same_in_every_shell_decide_in_each(call, script):
 @pytest.mark.parametrize(("call", "why"), TAKEN_AWAY)
 def test_one_that_may_not_decides_nothing(call, why):
     assert runs(f"#!/bin/bash\n{TEST}", call), why
+
+
+@pytest.mark.parametrize(
+    "first", ["env -S -i bash", "env -S D=2 bash", "env -S bash -i", "env -u D bash", "env - bash"]
+)
+def test_a_first_line_may_change_the_variables_of_its_script(first):
+    assert runs(f"#!/usr/bin/{first}\n{TEST}", "D=1 ./s.sh")
 
 
 @pytest.mark.parametrize(("call", "given", "why"), ARGUMENTS)
