@@ -41,6 +41,8 @@ def is_here(call: Call) -> bool:
     given = call.head.value(*names) or call.parsed.value(*names)
     if given is not None:
         return given.known and network_addresses.is_local_address(given.text)
+    if variable in call.scope.variables and variable not in call.scope.reaching:
+        return False
     set_to = call.scope.lookup(variable) if variable else None
     if set_to is None or not set_to.isset:
         return call.command.program in EMULATED

@@ -97,6 +97,8 @@ ROWS = [
         "ssh -fNL 5000:registry:5000 bastion;", "kubectl port-forward svc/registry 5000:5000 &")),
     ("ls", "twine upload -r pypi --repository-url http://localhost:8080 dist/*", ASK, "both"),
     ("ls", "uv publish --index pypi --publish-url http://localhost:8080", ASK, "both"),
+    ("ls", "AWS_ENDPOINT_URL=http://localhost:4566; aws s3 rb --force s3://x", ASK, "the variable does not reach it"),
+    ("ls", "export AWS_ENDPOINT_URL=http://localhost:4566; aws s3 rb --force s3://x", ALLOW, "it does"),
     # Inventories
     ("ls", "ansible-playbook -i inv/hosts.ini inv/site.yml", ALLOW, "a machine at a port of this one"),
     ("ls", "ansible-playbook -i inv/c.ini inv/site.yml", ALLOW, "a container"),
