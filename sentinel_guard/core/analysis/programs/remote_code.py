@@ -219,12 +219,17 @@ PROGRAMS = frozenset((*RUNNERS, *_BUILDERS, "go", *CLONES, *FILE_RUNNERS, *CODE_
 """All programs that are looked at here."""
 
 
+_ENGINES = frozenset(("docker", "podman", "docker-compose", "podman-compose"))
+
+
 def addresses(program: str, words: Sequence[Field]) -> Iterator[str]:
     """Addresses among the words of an installer or a package runner, and indexes that it is pointed to."""
     row = RUNNERS.get(program)
     if row is None:
         return
     texts = _without_pairs([item.text for item in words])
+    if program in _ENGINES and (behind := next((at for at, text in enumerate(texts) if text in ("exec", "run")), 0)):
+        del texts[behind:]  # ``docker compose exec SERVICE COMMAND``: the command is followed by itself
     if any(text.partition("=")[0] in _NO_SCRIPTS for text in texts):
         return
     if program == "helm" and texts[:2] == ["repo", "add"]:
