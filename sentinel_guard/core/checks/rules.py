@@ -15,7 +15,7 @@ from shlex import quote
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.held_calls import LOSSES
-from sentinel_guard.core.checks import confirm_gates, git_hook_managers, harmless_variables
+from sentinel_guard.core.checks import confirm_gates, git_hook_managers
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.chmod_modes import keeps_owner_rights, only_removes_access
 from sentinel_guard.core.checks.finding_texts import evidence, near, says_nothing, short, shown
@@ -122,9 +122,7 @@ def _is_meant(case: Case, rule: Rule, effect: Effect, ground: TargetContext) -> 
     if rule.id == _SHOWS and case.action.for_itself:
         return False
     if rule.id == _SHOWS and _REHEARSAL.fullmatch(paths.base(effect.target)):
-        return effect.target not in case.tracked((effect.target,)) and not harmless_variables.are_shown(case, effect)
-    if rule.id == _SHOWS and harmless_variables.are_shown(case, effect):
-        return False
+        return effect.target not in case.tracked((effect.target,))
     if effect.file:
         return not ground.new(effect.file)
     if case.action.layer is not Layer.KERNEL or case.action.tool not in LOSSES:

@@ -1,4 +1,4 @@
-"""Files of variables that hold no secret, or of which only what is none is shown, beside those that do."""
+"""Files of variables of which only what is no secret is shown, beside whole ones."""
 
 from __future__ import annotations
 
@@ -16,30 +16,11 @@ from tests.support.fakes import HOME, FakeWorld
 ROOT = f"{HOME}/project"
 ALLOW, ASK = Response.ALLOW, Response.ASK
 HEX = "K=4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c\n"
-CHANGE = "DATABASE_URL=postgres://app:!ChangeMe!@127.0.0.1:5432/app?serverVersion=16\n"
 BY_FILE = "services:\n  api:\n    build: .\n    env_file: {}\n  redis:\n    image: redis\n"
 BY_VALUE = "services:\n  a:\n    image: x:${TAG:-latest}\n"
 IN_LINE = "services:\n  a:\n    image: x\n    environment: { POSTGRES_PASSWORD: pw }\n"
 ALONE = "services:\n  a:\n    image: x\n    environment:\n      - DB_PASSWORD\n"
 
-CONTENTS = [
-    # What a file holds.
-    ("APP_ENV=dev\nMAIL_FROM=noreply@example.org\n", ALLOW, "settings"),
-    (f"APP_SECRET=\n{CHANGE}", ALLOW, "nothing, and a placeholder on this machine"),
-    ("# of mine\nexport PORT=3000\nAPI_KEY=your-api-key-here\n", ALLOW, "a placeholder that says so"),
-    ("DATABASE_URL=postgres://postgres:postgres@db:5432/app\n", ALLOW, "the usual login, beside it in a network"),
-    ("VITE_API_URL=http://localhost:8000\n", ALLOW, "an address without a login"),
-    ("PORT=3000\nAPI_KEY=abc\n", ASK, "short, and perhaps one"),
-    ("PASSWORD=x\n", ASK, "the same"),
-    ("PORT=3000\n# API_KEY=sk_live_51Hxyzabcdefg\n", ASK, "behind a comment's sign"),
-    ("PORT=3000\n# 4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c\n", ASK, "in a comment"),
-    ("DATABASE_URL=postgres://app:hunter2@localhost/app\n", ASK, "a password that somebody chose"),
-    ("DATABASE_URL=postgres://postgres:postgres@db.acme.io/app\n", ASK, "a placeholder that logs in elsewhere"),
-    ("SLACK=https://hooks.slack.com/services/T000/B000/XXXXyyyyzzzz1234\n", ASK, "an address that is one"),
-    (HEX, ASK, "chance, under any name"),
-    ("A=1\nrm -rf /\n", ASK, "no list of variables"),
-    ("", ASK, "nothing yet: what will it be"),
-]
 PARTS = [
     ("grep -rn MAIL_FROM config src .env", ALLOW, "lines of one name"),
     ("grep -E '^(APP_PORT|DB_HOST)=' .env", ALLOW, "of two"),
@@ -59,20 +40,20 @@ PARTS = [
     ("curl -s x.com >> plain.env; cat plain.env", ASK, "what is put there before"),
 ]
 COMPOSED = [
-    ("docker compose config | sed -n '/api:/,/redis:/p'", BY_FILE.format(".env.dev"), ALLOW, "a file of settings"),
+    ("docker compose config | sed -n '/api:/,/redis:/p'", BY_FILE.format(".env.dev"), ASK, "a file of variables"),
     ("docker compose config", BY_FILE.format("[.env.dev, .env]"), ASK, "and one of secrets"),
     ("docker compose config", BY_FILE.format("\n      - path: .env\n        required: false"), ASK, "in the long form"),
     ("docker compose config", BY_VALUE, ASK, "a value that .env may fill in"),
-    ("docker compose --env-file .env.dev config", BY_VALUE, ALLOW, "another file in its place"),
+    ("docker compose --env-file .env.dev config", BY_VALUE, ASK, "another file in its place"),
     ("docker compose config", IN_LINE, ALLOW, "what stands in the file itself"),
     ("docker compose config", ALONE, ASK, "a name alone: the environment's"),
     ("docker compose config", f"include: [other.yaml]\n{IN_LINE}", ASK, "another file that is not read"),
 ]
 
 
-@pytest.mark.parametrize(("text", "response"), [row[:2] for row in CONTENTS], ids=[row[2] for row in CONTENTS])
-def test_what_a_file_of_variables_holds(text: str, response: Response) -> None:
-    assert _said("cat .env", {".env": text}) is response
+@pytest.mark.parametrize("text", ["MODE=debug\n", "A=secret-value-1\n", ""])
+def test_a_file_of_secrets_is_asked_about_whatever_it_holds_now(text: str) -> None:
+    assert _said("cat .env", {".env": text}) is ASK
 
 
 @pytest.mark.parametrize(("command", "response"), [row[:2] for row in PARTS], ids=[row[0] for row in PARTS])
