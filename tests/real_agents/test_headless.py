@@ -45,7 +45,7 @@ def test_a_days_work_is_on_record_as_the_model_wrote_it(stage, play, agent):
     assert f"it's {stage.home} and this" in told[asked[0]]
     assert stage.git("log", "-1", "--format=%s").strip() == "second: it works", (told[asked[1]], "it may commit")
     hooks = [str(e["data"]["arguments"]) for e in stage.log(kind="verdict") if e["data"]["layer"] == "git"]
-    assert any("pre-commit" in hook for hook in hooks), (hooks, "our hooks have judged the commit")
+    assert "{'hook': 'commit'}" in hooks, (hooks, "our hooks have judged the commit, once for both")
     assert stage.git("branch", "--show-current").strip() == "side"
     assert [n for n, command in enumerate(PARALLEL) if f"parallel-{n}" not in told[command]] == [], played.told
     assert BLOCKED in told["git push --force origin main"], "nobody can be asked here"
