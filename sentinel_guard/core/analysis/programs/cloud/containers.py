@@ -11,7 +11,13 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, Parsed, options, parse
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
-from sentinel_guard.core.analysis.programs.cloud import compose_files, local_registries, mounted_keys, own_containers
+from sentinel_guard.core.analysis.programs.cloud import (
+    compose_files,
+    local_registries,
+    mounted_keys,
+    own_containers,
+    own_volumes,
+)
 from sentinel_guard.core.analysis.programs.cloud.remote_consoles import changes_models, is_console, is_production
 from sentinel_guard.core.analysis.secret_names import STORE
 from sentinel_guard.core.model import Effect, Kind
@@ -60,10 +66,10 @@ def docker(call: Call) -> Effects:
     own_containers.begin(call)
     own = verb == "rm" and bool(operands) and all(own_containers.is_own(call, item) for item in operands)
     if verb == "volume" and len(operands) > 1:
-        for item in operands[1:] if operands[0].text == "create" else ():
-            own_containers.note_volume(call, item.text if item.known else "", made=True)
+        if operands[0].text == "create":
+            own_volumes.note_created(call)
         removes = operands[0].text in ("rm", "remove")
-        own = removes and all(own_containers.is_own_volume(call, item) for item in operands[1:])
+        own = removes and all(own_volumes.is_own(call, item) for item in operands[1:])
     if not own:
         found = subcommand_tables.effects(call, _DOCKER, _target(verb))
         yield from (e for e in found if e.kind is not Kind.PUBLISH or not local_registries.is_meant(call))
@@ -174,7 +180,7 @@ def compose(call: Call) -> Effects:
 
 def _run(call: Call) -> Effects:
     mounts = dict(_mounts(call, call.parsed))
-    sources = [item.text.partition(":")[0] for item in call.parsed.values("-v", "--volume")]
+    sources = [mount.source for mount in own_volumes.mounted(call.parsed)]
     own_containers.note_run(call, sources)
     yield from _powers(call)
     yield from _reached(call, mounts)
@@ -187,7 +193,7 @@ def _run(call: Call) -> Effects:
         for item in call.parsed.values("--env-file"):
             yield call.effect(Kind.READ, call.locate(item), "shown", sure=item.known)
     for source in sources:
-        own_containers.note_volume(call, source, made=False)
+        own_volumes.note(call, source)
 
 
 def _reached(call: Call, mounts: dict[str, str]) -> Iterator[Effect]:
@@ -229,15 +235,9 @@ def _mounts(call: Call, parsed: Parsed) -> Iterator[tuple[str, str]]:
 
 
 def _volumes(call: Call, parsed: Parsed) -> Iterator[str]:
-    """Folders inside that are named volumes, and not of the session's making."""
-    for item in parsed.values("-v", "--volume"):
-        name, colon, rest = item.text.partition(":")
-        if colon and name and name[0] not in "/.~$" and not call.world.is_own(f"volume {name}"):
-            yield paths.normal(rest.partition(":")[0])
-    for item in parsed.values("--mount"):
-        keys = dict(pair.partition("=")[::2] for pair in item.text.split(","))
-        inside = keys.get("target") or keys.get("destination") or keys.get("dst")
-        if inside and keys.get("type", "volume") == "volume":
+    """Folders inside that are volumes, and not of the session's making."""
+    for source, inside, is_volume in own_volumes.mounted(parsed):
+        if is_volume and inside and not call.world.is_own(f"volume {source}"):
             yield paths.normal(inside)
 
 
@@ -329,7 +329,8 @@ _RUN = (
     "--memory= --cpus= "
     "--platform= --restart= --add-host= --dns= --gpus= --log-driver= --log-opt= --security-opt= --shm-size= --tmpfs= "
     "--ulimit= -a= "
-    "--link= --volumes-from= --runtime= --pull= --cidfile= --stop-signal= --expose= -c= --cpu-shares= --health-cmd= | "
+    "--link= --volumes-from= --volume-driver= "
+    "--runtime= --pull= --cidfile= --stop-signal= --expose= -c= --cpu-shares= --health-cmd= | "
     "first"
 )
 _COMPOSES = ("docker-compose", "podman-compose")

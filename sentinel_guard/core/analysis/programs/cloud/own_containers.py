@@ -139,7 +139,7 @@ def note_run(call: Call, sources: Sequence[str]) -> None:
     """
     named = call.parsed.value("--name")
     own = all(call.world.is_own(f"volume {source}") for source in sources)
-    if not own or call.has("--mount", "--volumes-from") or not is_here(call):
+    if not own or call.has("--volumes-from") or not is_here(call):
         return
     if named is not None and not _joins(call):
         note(call, named)
@@ -190,38 +190,6 @@ def _called(call: Call, item: Field) -> str:
     return plain if _NEW_NAME.fullmatch(plain) and (written != item.source or "$$" in plain) else ""
 
 
-# Volumes: making one succeeds where it is there, so that its name must be the session's choice.
-
-_OF_TRIALS = re.compile(
-    r"(?i)(?:.*[_.-])?(?:tests?|scratch|tmp|temp|trial|throwaway|probe|repro|sandbox)(?:[_.-].*|\d*)"
-)
-
-
-_OF_ANYBODY = re.compile(
-    r"(?i)(?:pg|postgres(?:ql)?|my_?sql|maria(?:db)?|mongo(?:db)?|redis|db|app|minio|rabbit(?:mq)?|kafka|elastic\w*)?"
-    r"[_-]?(?:data|db|cache|volume|storage|store|backup)?s?"
-)
-"""Names that another project's volume may well have."""
-
-
-_OF_BUILDS = re.compile(r"(?i).+[_.-](?:build|target|cargo|ccache|gradle|m2|node_modules|deps|npm|pip)")
-"""Names of volumes that hold what a build makes, or fetches, again."""
-
-
-def note_volume(call: Call, name: str, *, made: bool) -> None:
-    """``docker volume create NAME`` (``made``), or a mount, under a name that says what it is for: it succeeds where
-    one of that name is there.
-    """
-    if not re.fullmatch(r"[\w.-]+", name) or _OF_ANYBODY.fullmatch(name) or not is_here(call):
-        return
-    if (_OF_TRIALS.fullmatch(name) or (made and _OF_BUILDS.fullmatch(name))) and not _is_somebodys(call, name):
-        call.world.own.add(f"volume {name}")
-
-
-def is_own_volume(call: Call, item: Field) -> bool:
-    return item.known and is_here(call) and call.world.is_own(f"volume {item.text}")
-
-
 # Projects of compose: ``up`` succeeds where one of that name is there, so that its name must be the session's choice.
 
 _PROJECT_FILES = (
@@ -262,7 +230,7 @@ def note_project(call: Call, parsed: Parsed, verb: str) -> None:
     """
     name = _project(call, parsed)
     files = [item for item in parsed.values("-f", "--file") if item.known]
-    if verb in _BEGINS and name and is_here(call) and not _is_somebodys(call, name, files):
+    if verb in _BEGINS and name and is_here(call) and not is_somebodys(call, name, files):
         call.world.own.add(f"compose project {name}")
     if verb in ("up", "down", "rm", "stop", "kill"):
         _unmake_ports(call, parsed, verb)
@@ -342,7 +310,7 @@ _COMMON = re.compile(
 """Names that a person may well have given a project before."""
 
 
-def _is_somebodys(call: Call, name: str, files: Sequence[Field] = ()) -> bool:
+def is_somebodys(call: Call, name: str, files: Sequence[Field] = ()) -> bool:
     """Whether a project of that name may be the person's: a folder's, one that a file names, one that is live."""
     if task_words.LIVE.search(name) or _COMMON.fullmatch(name):
         return True
