@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from sentinel_guard.core import encode_entries
+from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.model import Action, Command, Effect, Kind, Layer, Outcome
+from sentinel_guard.core.checks.rules import rules
+from sentinel_guard.core.model import Action, Command, Effect, Kind, Layer, Outcome, Response, Verdict
+from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.operation_fingerprint import is_install, operation
 from sentinel_guard.core.session.session import WINDOW, Call, Session
 from sentinel_guard.core.text.normalize_output import UNSEEN, digest
+from sentinel_guard.host.policy_files import builtin
+from tests.support.fakes import HOME, FakeWorld
 
 ROOT = "/w"
+PROJECT = f"{HOME}/project"
 
 
 def action(command="ls", *, ident="a1", at=0.0, tool="shell", cwd=ROOT, parent="", **arguments):
@@ -72,3 +80,31 @@ class Story:
     def words(self, *calls):
         """The responses, as words, to calls given as (command, how it ended)."""
         return [max((f.response.word for f in self.call(c, **e)), default="") for c, e in calls]
+
+
+def said_of_last(
+    calls: Sequence[str | tuple[str, int]],
+    files: Mapping[str, str],
+    *,
+    links: Mapping[str, str] | None = None,
+    new: Sequence[str] = (),
+) -> Response:
+    """What the built-in rules say of the last call in PROJECT, after the others ended with their codes (0 where none
+    stands beside one). ``files`` by path: from the root, ``~/``, or below PROJECT; ``new``: born in the session.
+    """
+    there = {
+        name if name[0] == "/" else f"{HOME}/{name[2:]}" if name[0] == "~" else f"{PROJECT}/{name}": text
+        for name, text in files.items()
+    }
+    policy, session = merge(builtin()), Session("s", PROJECT)
+    world, said = FakeWorld(there, links=links, folders=(PROJECT,)), Response.ALLOW
+    for number, call in enumerate(calls):
+        text, code = (call, 0) if isinstance(call, str) else call
+        act = Action(f"a{number}", "s", Layer.HOOK, "bash", {"command": text}, PROJECT, 1.0 + number, PROJECT)
+        effects = analyse(act, world, session.made)
+        seen = Case(act, effects, session, policy, home=HOME, look=world.peek, new=new.__contains__)
+        said = max((f.response for f in rules(seen)), default=Response.ALLOW)
+        for entry in encode_entries.of_verdict(Verdict(act, effects), "op", poll=False, policy=policy):
+            session = session.after(entry)
+        session = session.after(encode_entries.of_outcome(act, Outcome(act.id, 1.5 + number, code)))
+    return said

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sentinel_guard.core.model import Response
-from tests.core.checks.test_session_made_names import ROOT, RUN, after_another
+from tests.core.checks.test_session_made_names import RUN
+from tests.support.judge_cases import said_of_last
 
 ALLOW, ASK = Response.ALLOW, Response.ASK
 READS = "<?php return ['default' => env('DB_CONNECTION', 'mysql'), 'sqlite' => ['database' => env('DB_DATABASE')]];"
@@ -63,4 +64,4 @@ ROWS: list[tuple[str, str, dict[str, str], Response, str]] = [
     ("first", "then", "files", "response"), [row[:4] for row in ROWS], ids=[f"{n}: {r[4]}" for n, r in enumerate(ROWS)]
 )
 def test_databases_of_tests(first: str, then: str, files: dict[str, str], response: Response) -> None:
-    assert after_another(first, 0, then, {f"{ROOT}/{name}": text for name, text in files.items()}) is response
+    assert said_of_last((first, then), files) is response

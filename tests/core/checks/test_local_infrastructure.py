@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sentinel_guard.core.model import Response
-from tests.core.checks.test_session_made_names import ROOT, after_another
+from tests.support.judge_cases import said_of_last
 
 ASK, ALLOW = Response.ASK, Response.ALLOW
 BACKEND = "PULUMI_BACKEND_URL=file:///tmp/edge"
@@ -144,4 +144,4 @@ ROWS = [
     ("first", "then", "response"), [row[:3] for row in ROWS], ids=[f"{n}: {row[3]}" for n, row in enumerate(ROWS)]
 )
 def test_what_is_made_on_this_machine(first: str, then: str, response: Response) -> None:
-    assert after_another(first, 0, then, {f"{ROOT}/{name}": text for name, text in FILES.items()}) is response
+    assert said_of_last((first, then), FILES) is response

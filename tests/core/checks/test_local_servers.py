@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sentinel_guard.core.model import Response
-from tests.core.checks.test_session_made_names import CONFIG, HOME, ROOT, after_another
+from tests.core.checks.test_session_made_names import CONFIG
+from tests.support.judge_cases import said_of_last
 
 ASK, ALLOW = Response.ASK, Response.ALLOW
 CLONE, BARE = "git clone . /tmp/x", "git clone --mirror . /tmp/x.git"
@@ -121,11 +122,10 @@ ROWS = [*CLONES, *BROKERS, *CLUSTERS, *(("ls", text, "", ALLOW, f"here: {text}")
     ids=[f"{n}: {row[4]}" for n, row in enumerate(ROWS)],
 )  # fmt: skip
 def test_servers_of_this_machine(first: str, then: str, context: str, response: Response) -> None:
-    files = {name if name[0] == "/" else f"{ROOT}/{name}": text for name, text in FILES.items()}
-    files |= {f"{HOME}/.kube/config": CONTEXTS.format(context)} if context else {}
-    assert after_another(first, 0, then, files) is response
+    files = FILES | ({"~/.kube/config": CONTEXTS.format(context)} if context else {})
+    assert said_of_last((first, then), files) is response
 
 
 def test_a_package_that_names_another_registry_goes_there() -> None:
-    files = {f"{ROOT}/package.json": '{"publishConfig": {"registry": "https://npm.acme.com"}}'}
-    assert after_another("ls", 0, "npm publish --registry http://localhost:4873", files) is ASK
+    files = {"package.json": '{"publishConfig": {"registry": "https://npm.acme.com"}}'}
+    assert said_of_last(("ls", "npm publish --registry http://localhost:4873"), files) is ASK

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pytest
 
-from sentinel_guard.core import encode_entries
-from sentinel_guard.core.analysis.analyse import analyse
-from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.checks.rules import rules
-from sentinel_guard.core.model import Action, Layer, Outcome, Response, Verdict
-from sentinel_guard.core.policy.merge_layers import merge
-from sentinel_guard.core.session.session import Session
-from sentinel_guard.host.policy_files import builtin
-from tests.support.fakes import HOME, FakeWorld
+from sentinel_guard.core.model import Response
+from tests.support.judge_cases import said_of_last
 
-ROOT = f"{HOME}/project"
 RUN = "docker run -d --name tmp -p 54329:5432 postgres:17"
 URL = "DATABASE_URL=postgres://me:x@localhost:54329/app"
 ALLOW, ASK = Response.ALLOW, Response.ASK
@@ -90,7 +82,7 @@ TASKS = [
 
 @pytest.mark.parametrize(("then", "response"), [row[:2] for row in TASKS], ids=[f"{r[0]}: {r[2]}" for r in TASKS])
 def test_words_and_settings_that_say_another_database(then: str, response: Response) -> None:
-    assert last((RUN, then), SETTINGS) is response
+    assert said_of_last((RUN, then), SETTINGS) is response
 
 
 DROP = "psql -h localhost -p 54329 -c 'DROP TABLE x'"
@@ -192,7 +184,7 @@ volumes:
 
 @pytest.mark.parametrize(("calls", "response"), [row[:2] for row in PORTS], ids=[f"{r[0][0]}: {r[2]}" for r in PORTS])
 def test_whose_a_port_is(calls: Sequence[str | tuple[str, int]], response: Response) -> None:
-    assert last(calls, {"compose.yaml": SERVICES, "kept.yaml": KEPT}) is response
+    assert said_of_last(calls, {"compose.yaml": SERVICES, "kept.yaml": KEPT}) is response
 
 
 UP, DOWN = "docker compose -p try7 up -d", "docker compose -p try7 down -v"
@@ -233,7 +225,7 @@ PROJECTS = [
     ids=[f"{n}: {r[4]}" for n, r in enumerate(PROJECTS)],
 )
 def test_whose_a_project_is(files: dict[str, str], first: str, then: str, response: Response) -> None:
-    assert last((first, then), {"compose.yaml": KEPT} | files) is response
+    assert said_of_last((first, then), {"compose.yaml": KEPT} | files) is response
 
 
 SERVERS = [
@@ -281,40 +273,18 @@ SERVERS = [
     ("first", "then", "response"), [row[:3] for row in SERVERS], ids=[f"{n}: {r[3]}" for n, r in enumerate(SERVERS)]
 )
 def test_where_a_client_or_container_leads(first: str, then: str, response: Response) -> None:
-    assert last((first, then), {"compose.yaml": SERVICES}) is response
+    assert said_of_last((first, then), {"compose.yaml": SERVICES}) is response
 
 
 def test_a_clone_that_another_folder_replaced_is_nobodys() -> None:
     expire = "cd /tmp/shop && git reflog expire --expire=now --all"
-    assert last(("git clone u /tmp/shop", "echo x > /tmp/shop/a.txt", expire), {}) is ALLOW
+    assert said_of_last(("git clone u /tmp/shop", "echo x > /tmp/shop/a.txt", expire), {}) is ALLOW
     for other in ("rm -rf /tmp/shop", "mv /home/ann/other /tmp/shop", "rsync -a /home/ann/other/ /tmp/shop/"):
-        assert last(("git clone u /tmp/shop", other, expire), {}) is ASK
+        assert said_of_last(("git clone u /tmp/shop", other, expire), {}) is ASK
 
 
 def test_a_temporary_file_is_where_it_leads() -> None:
     then = "SHOP_DB=/tmp/n.db python manage.py flush --noinput"
     files = {"app/settings.py": 'DB = os.environ["SHOP_DB"]\n'}
-    assert last((then,), files) is ALLOW
-    assert last((then,), files, links={"/tmp/n.db": "/srv/shop.db"}) is ASK
-
-
-def last(
-    calls: Sequence[str | tuple[str, int]], files: Mapping[str, str], *, links: Mapping[str, str] | None = None
-) -> Response:
-    """What is said of the last call, after the others ended with their codes (0 where none stands beside one)."""
-    there = {
-        name if name[0] == "/" else f"{HOME}/{name[2:]}" if name[0] == "~" else f"{ROOT}/{name}": text
-        for name, text in files.items()
-    }
-    policy, session, world = merge(builtin()), Session("s", ROOT), FakeWorld(there, links=links, folders=(ROOT,))
-    said = ALLOW
-    for number, call in enumerate(calls):
-        text, code = (call, 0) if isinstance(call, str) else call
-        action = Action(f"a{number}", "s", Layer.HOOK, "bash", {"command": text}, ROOT, 1.0 + number, ROOT)
-        effects = analyse(action, world, session.made)
-        case = Case(action, effects, session, policy, home=HOME, new=lambda _path: False)
-        said = max((f.response for f in rules(case)), default=ALLOW)
-        for entry in encode_entries.of_verdict(Verdict(action, effects), "op", poll=False, policy=policy):
-            session = session.after(entry)
-        session = session.after(encode_entries.of_outcome(action, Outcome(action.id, 1.5 + number, code)))
-    return said
+    assert said_of_last((then,), files) is ALLOW
+    assert said_of_last((then,), files, links={"/tmp/n.db": "/srv/shop.db"}) is ASK

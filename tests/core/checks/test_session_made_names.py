@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core import encode_entries
-from sentinel_guard.core.analysis.analyse import analyse
-from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.checks.rules import rules
-from sentinel_guard.core.model import Action, Layer, Outcome, Response, Verdict
-from sentinel_guard.core.policy.merge_layers import merge
-from sentinel_guard.core.session.session import Session
-from sentinel_guard.host.policy_files import builtin
-from tests.support.fakes import HOME, FakeWorld
+from sentinel_guard.core.model import Response
+from tests.support.judge_cases import said_of_last
 
-ROOT = f"{HOME}/project"
 RUN = "docker run -d --name tmp -p 54329:5432 postgres:17"
 TOPIC = "kafka-topics.sh --bootstrap-server localhost:9092"
 ROWS = [
@@ -343,7 +335,7 @@ ASKED_SERVERS = [
     ids=[f"{n}: {row[3]}" for n, row in enumerate(ASKED_SERVERS)],
 )  # fmt: skip
 def test_which_server_a_client_speaks_to(first: str, then: str, response: Response) -> None:
-    assert after_another(first, 0, then, {f"{ROOT}/compose.yaml": VOLUMES}) is response
+    assert said_of_last((first, then), {"compose.yaml": VOLUMES}) is response
 
 
 @pytest.mark.parametrize(
@@ -351,16 +343,15 @@ def test_which_server_a_client_speaks_to(first: str, then: str, response: Respon
     ids=[f"{n}: {row[4]}" for n, row in enumerate(LOCAL_ENDS)],
 )  # fmt: skip
 def test_other_ends_that_are_this_machine(first: str, then: str, context: str, response: Response) -> None:
-    files = {name if name[0] == "/" else f"{ROOT}/{name}": text for name, text in ENDS.items()}
-    files |= {f"{HOME}/.kube/config": CONFIG.format(context)} if context else {}
-    assert after_another(first, 0, then, files) is response
+    files = ENDS | ({"~/.kube/config": CONFIG.format(context)} if context else {})
+    assert said_of_last((first, then), files, new=("/tmp/new.tfplan",)) is response
 
 
 @pytest.mark.parametrize(
     ("first", "code", "then", "response"), [row[:4] for row in ROWS], ids=[f"{r[0]}: {r[4]}" for r in ROWS]
 )
 def test_what_the_session_made_by_name_is_its_own(first: str, code: int, then: str, response: Response) -> None:
-    assert after_another(first, code, then, {}) is response
+    assert said_of_last(((first, code), then), {}) is response
 
 
 @pytest.mark.parametrize(
@@ -368,18 +359,4 @@ def test_what_the_session_made_by_name_is_its_own(first: str, code: int, then: s
     ids=[f"{n}: {row[3]}" for n, row in enumerate(BESIDE_FILES)],
 )  # fmt: skip
 def test_what_the_files_of_a_project_say_beside_it(first: str, then: str, response: Response) -> None:
-    assert after_another(first, 0, then, {f"{ROOT}/{name}": text for name, text in FILES.items()}) is response
-
-
-def after_another(first: str, code: int, then: str, files: dict[str, str]) -> Response:
-    """What is said of a text after another one that ended with this code."""
-    policy, session, world = merge(builtin()), Session("s", ROOT), FakeWorld(files, folders=(ROOT,))
-    action = Action("a", "s", Layer.HOOK, "bash", {"command": first}, ROOT, 1.0, ROOT)
-    verdict = Verdict(action, analyse(action, world))
-    for entry in encode_entries.of_verdict(verdict, "op", poll=False, policy=policy):
-        session = session.after(entry)
-    session = session.after(encode_entries.of_outcome(action, Outcome("a", 2.0, code)))
-    action = Action("b", "s", Layer.HOOK, "bash", {"command": then}, ROOT, 3.0, ROOT)
-    new = "/tmp/new.tfplan".__eq__
-    case = Case(action, analyse(action, world, session.made), session, policy, home=HOME, new=new)
-    return max((f.response for f in rules(case)), default=Response.ALLOW)
+    assert said_of_last((first, then), FILES) is response

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core.analysis.analyse import analyse
-from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.checks.rules import rules
-from sentinel_guard.core.model import Action, Layer, Response
-from sentinel_guard.core.policy.merge_layers import merge
-from sentinel_guard.core.session.session import Session
-from sentinel_guard.host.policy_files import builtin
-from tests.support.fakes import HOME, FakeWorld
+from sentinel_guard.core.model import Response
+from tests.support.judge_cases import said_of_last
 
-ROOT = f"{HOME}/project"
 ALLOW, ASK = Response.ALLOW, Response.ASK
 HEX = "K=4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c\n"
 BY_FILE = "services:\n  api:\n    build: .\n    env_file: {}\n  redis:\n    image: redis\n"
@@ -53,23 +46,16 @@ COMPOSED = [
 
 @pytest.mark.parametrize("text", ["MODE=debug\n", "A=secret-value-1\n", ""])
 def test_a_file_of_secrets_is_asked_about_whatever_it_holds_now(text: str) -> None:
-    assert _said("cat .env", {".env": text}) is ASK
+    assert said_of_last(("cat .env",), {".env": text}) is ASK
 
 
 @pytest.mark.parametrize(("command", "response"), [row[:2] for row in PARTS], ids=[row[0] for row in PARTS])
 def test_parts_of_a_file_that_holds_secrets(command: str, response: Response) -> None:
-    assert _said(command, {".env": HEX, "plain.env": "A=1\n"}) is response
+    assert said_of_last((command,), {".env": HEX, "plain.env": "A=1\n"}) is response
 
 
 @pytest.mark.parametrize(
     ("command", "text", "response"), [row[:3] for row in COMPOSED], ids=[row[3] for row in COMPOSED]
 )
 def test_what_compose_fills_in(command: str, text: str, response: Response) -> None:
-    assert _said(command, {"compose.yaml": text, ".env": HEX, ".env.dev": "LOG_LEVEL=debug\n"}) is response
-
-
-def _said(command: str, files: dict[str, str]) -> Response:
-    world = FakeWorld({f"{ROOT}/{name}": text for name, text in files.items()}, folders=(ROOT,))
-    action = Action("a", "s", Layer.HOOK, "bash", {"command": command}, ROOT, 1.0, ROOT)
-    case = Case(action, analyse(action, world), Session("s", ROOT), merge(builtin()), home=HOME, look=world.peek)
-    return max((f.response for f in rules(case)), default=ALLOW)
+    assert said_of_last((command,), {"compose.yaml": text, ".env": HEX, ".env.dev": "LOG_LEVEL=debug\n"}) is response

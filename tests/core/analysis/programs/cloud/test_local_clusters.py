@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sentinel_guard.core.model import Response
-from tests.core.checks.test_session_made_names import HOME, ROOT, after_another
+from tests.support.judge_cases import said_of_last
 
 ASK, ALLOW = Response.ASK, Response.ALLOW
 HERE, AWAY = "kind-try", "prod"
@@ -107,6 +107,5 @@ ROWS = [
 )  # fmt: skip
 def test_which_cluster_is_meant(first: str, then: str, context: str, response: Response) -> None:
     current, _, cluster = context.partition(" of ")
-    files = {f"{ROOT}/{name}": text for name, text in FILES.items()}
-    files[f"{HOME}/.kube/config"] = CONFIG.format(cluster or HERE, current)
-    assert after_another(first, 0, then, files) is response
+    files = FILES | {"~/.kube/config": CONFIG.format(cluster or HERE, current)}
+    assert said_of_last((first, then), files) is response

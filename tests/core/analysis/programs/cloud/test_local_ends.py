@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sentinel_guard.core.model import Response
-from tests.core.checks.test_session_made_names import HOME, ROOT, after_another
+from tests.support.judge_cases import said_of_last
 
 ASK, ALLOW = Response.ASK, Response.ALLOW
 NULL = 'resource "null_resource" "x" {}\n'
@@ -119,10 +119,9 @@ ROWS = [
     ("first", "then", "response"), [row[:3] for row in ROWS], ids=[f"{n}: {row[3]}" for n, row in enumerate(ROWS)]
 )
 def test_which_end_is_meant(first: str, then: str, response: Response) -> None:
-    files = {f"{ROOT}/{name}": text for name, text in FILES.items()}
-    files |= {f"{ROOT}/kept/.vagrant/machines": "", f"{ROOT}/kept/sub/x": "", f"{HOME}/.npmrc": "a=b\n"}
-    assert after_another(first, 0, then, files) is response
+    more = {"kept/.vagrant/machines": "", "kept/sub/x": "", "~/.npmrc": "a=b\n"}
+    assert said_of_last((first, then), FILES | more) is response
 
 
 def test_that_an_alias_is_away_counts_whatever_the_exit_code() -> None:
-    assert after_another(f"{ALIAS} && {AWAY} && mc ls dev/none", 1, f"{ALIAS} && {DROP}", {}) is ASK
+    assert said_of_last(((f"{ALIAS} && {AWAY} && mc ls dev/none", 1), f"{ALIAS} && {DROP}"), {}) is ASK
