@@ -24,9 +24,7 @@ class ErrorRate:
     name = NAME
 
     def __call__(self, case: Case) -> Iterable[Finding]:
-        if case.outcome is None:
-            return
-        if not failed(case.outcome):
+        if case.outcome is None or not failed(case.outcome):
             return
         calls, size = [c for c in finished_calls(case) if not c.poll], case.policy.loop.window
         window, limit = calls[-size:], case.policy.error_rate.hint * size

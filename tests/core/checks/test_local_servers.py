@@ -100,7 +100,8 @@ HERE = [
     "npm_config_registry=http://localhost:4873 npm publish",
     "npm unpublish x@1.0.0 --registry http://localhost:4873 --force", "gem push --host http://localhost:9292 x.gem",
     "twine upload --repository-url http://localhost:8080 dist/*", "uv publish --publish-url http://localhost:8080",
-    "dotnet nuget push x.nupkg -s ./feed", "dotnet nuget push x.nupkg --source http://localhost:5555/v3/index.json",
+    "dotnet nuget push x.nupkg -s ./feed", "dotnet nuget push x.nupkg -s /tmp/feed",
+    "dotnet nuget push x.nupkg --source http://localhost:5555/v3/index.json",
     "mvn deploy -DaltDeploymentRepository=local::http://localhost:8081/repository/x",
 ]  # fmt: skip
 AWAY = [
@@ -112,6 +113,7 @@ AWAY = [
     "npm publish --registry https://registry.npmjs.org", "npm publish --registry http://localhost.acme.com",
     "twine upload --repository-url https://upload.pypi.org/legacy/ dist/*", "uv publish", "gem push x.gem",
     "dotnet nuget push x.nupkg --source https://api.nuget.org/v3/index.json", "mvn deploy", "docker compose push",
+    "dotnet nuget push x.nupkg -s /mnt/feed", "dotnet nuget push x.nupkg -s ../feed",
 ]  # fmt: skip
 ROWS = [*CLONES, *BROKERS, *CLUSTERS, *(("ls", text, "", ALLOW, f"here: {text}") for text in HERE),
         *(("ls", text, "", ASK, f"elsewhere: {text}") for text in AWAY)]  # fmt: skip

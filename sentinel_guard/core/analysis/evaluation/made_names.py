@@ -26,20 +26,12 @@ from sentinel_guard.core.analysis.parser.syntax_tree import (
 from sentinel_guard.core.model import Effect, Kind
 
 _KINDS = (
-    *("container ", "compose project ", "port ", "published ", "database ", "role ", "topic "),
-    *(
-        "kubeconfig ",
-        "current cluster",
-        "machines of ",
-        "cluster ",
-        "mc ",
-        "mc! ",
-        "repository ",
-        "context ",
-        "volume ",
-    ),
+    *("container ", "compose project ", "port ", "published ", "database ", "role ", "topic ", "kubeconfig "),
+    *("current cluster", "machines of ", "cluster ", "mc ", "mc! ", "repository ", "context ", "volume "),
 )
-_CHOSEN = ("compose project ", "volume ", "mc! ")
+_AWAY = "mc! "
+"""A name that leads to another machine, for good: none of them may be missed."""
+_CHOSEN = ("compose project ", "volume ", _AWAY)
 """What starts one succeeds where it is there, too: that nothing says its name is the witness, and no exit code."""
 MOST = 20
 """Names of one text."""
@@ -53,7 +45,8 @@ def effects(world: Overlay, text: str | None) -> Iterator[Effect]:
     if names:
         proof = None if text is None else _proof(bash_parser.parse(text).body)
         names = [name for name in names if name.startswith(_CHOSEN) or _is_proved(world, name, proof)]
-    for name in names[:MOST]:
+    away = [name for name in names if name.startswith(_AWAY)]
+    for name in (*away, *[name for name in names if name not in away][:MOST]):
         yield Effect(Kind.EXECUTE, name, how=frozenset(("makes",)))
 
 

@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 
+from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.cloud import local_clusters, local_ends
+from sentinel_guard.core.analysis.programs.cloud import local_clusters, local_ends, own_containers
 
 _LOOPBACK = r"(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1\]|host\.docker\.internal)"
 _REFERENCE = re.compile(rf"(?:docker://|oci://|registry:)?{_LOOPBACK}(?::\d+)?/.+", re.DOTALL)
@@ -87,12 +88,11 @@ def is_meant(call: Call) -> bool:
 
 _OTHER_NAMES = {"twine": ("-r", "--repository"), "uv": ("--index",)}
 """Options that name a registry as the person's settings call it."""
-_ENGINES = ("DOCKER_HOST", "DOCKER_CONTEXT", "CONTAINER_HOST", "CONTAINER_CONNECTION")
 
 
 def _by_other_engine(call: Call) -> bool:
     """Whether another machine's engine may push: ``localhost`` is that machine then."""
-    values = (value for name in _ENGINES if (value := call.scope.lookup(name)).isset)
+    values = (value for name in own_containers.ENGINES if (value := call.scope.lookup(name)).isset)
     told = any(not (value.known and "".join(value.items).startswith(("unix:", "npipe:"))) for value in values)
     options = ("--context", "-c", "-H", "--host", "--connection", "--url")
     return told or any(not item.text.startswith("unix:") for item in call.head.values(*options))
@@ -118,9 +118,11 @@ def _images(call: Call) -> Iterator[str]:
 
 
 def _is_folder(call: Call, item: Field) -> bool:
-    """A feed of packages may be a folder: ``dotnet nuget push x.nupkg --source ./feed``."""
-    path = "/" in item.text and "://" not in item.text
-    return path and call.command.program in ("dotnet", "nuget", "choco")
+    """A feed of packages may be a folder (``dotnet nuget push x.nupkg --source ./feed``): elsewhere, others read it."""
+    if "/" not in item.text or "://" in item.text or call.command.program not in ("dotnet", "nuget", "choco"):
+        return False
+    root, home, path = call.world.root, call.world.home, call.locate(item)
+    return path.startswith(f"{root}/") or paths.is_temporary(path, root, home)
 
 
 def _publishes_elsewhere(call: Call) -> bool:

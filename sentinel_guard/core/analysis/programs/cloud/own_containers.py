@@ -43,7 +43,7 @@ def _is_of_machine(host: str) -> bool:
     return host.startswith(("unix:", "npipe:", "fd:")) or network_addresses.is_local_address(host)
 
 
-_ENGINES = ("DOCKER_HOST", "CONTAINER_HOST", "DOCKER_CONTEXT", "CONTAINER_CONNECTION")
+ENGINES = ("DOCKER_HOST", "CONTAINER_HOST", "DOCKER_CONTEXT", "CONTAINER_CONNECTION")
 _REMOTE = ("--remote", "-r", "--url", "--connection", "--identity")
 
 
@@ -53,7 +53,7 @@ def is_here(call: Call) -> bool:
         return False
     if _CHANGED in call.world.forwards or other_host(call) or any(item.text in _REMOTE for item in call.fields[1:4]):
         return False
-    for name in _ENGINES:
+    for name in ENGINES:
         held = call.scope.lookup(name)
         if held.isset and not (held.known and all(v in _LOCAL_CONTEXTS or _is_of_machine(v) for v in held.items)):
             return False
@@ -194,21 +194,8 @@ def _called(call: Call, item: Field) -> str:
 
 _PROJECT_FILES = (
     *("README*", "Makefile", "justfile", "package.json", "Taskfile.y*ml", ".github/workflows/*", "scripts/*", "bin/*"),
-    *(
-        "*compose*.y*ml",
-        "*/*compose*.y*ml",
-        ".envrc",
-        "mise.toml",
-        ".mise.toml",
-        "*.sh",
-        ".gitlab-ci.yml",
-        "docs/*",
-        "CONTRIBUTING*",
-        "composer.json",
-        "pyproject.toml",
-        "tox.ini",
-        "noxfile.py",
-    ),
+    *("*compose*.y*ml", "*/*compose*.y*ml", ".envrc", "mise.toml", ".mise.toml", "*.sh", ".gitlab-ci.yml", "docs/*"),
+    *("CONTRIBUTING*", "composer.json", "pyproject.toml", "tox.ini", "noxfile.py"),
 )
 """Where a project says by which name its people start it."""
 _SCRATCH = re.compile(r"(?i)(?:.*[_-])?(?:tests?|testing|e2e|integration|scratch|tmp|temp|throwaway)(?:[_-].*|\d*)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sentinel_guard.core.analysis.evaluation import made_names
 from sentinel_guard.core.model import Response
 from tests.support.judge_cases import said_of_last
 
@@ -125,3 +126,8 @@ def test_which_end_is_meant(first: str, then: str, response: Response) -> None:
 
 def test_that_an_alias_is_away_counts_whatever_the_exit_code() -> None:
     assert said_of_last(((f"{ALIAS} && {AWAY} && mc ls dev/none", 1), f"{ALIAS} && {DROP}"), {}) is ASK
+
+
+def test_that_an_alias_is_away_counts_beside_many_names() -> None:
+    many = " && ".join(f"docker run -d --name a{n} alpine" for n in range(made_names.MOST))
+    assert said_of_last((f"{many} && {AWAY}", ALIAS, DROP), {}) is ASK
