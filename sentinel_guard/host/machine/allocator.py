@@ -60,9 +60,8 @@ def use_huge_pages() -> int:
         pages = (ctypes.c_ubyte * (_HUGE // os.sysconf("SC_PAGESIZE")))()
         for begin, end in _anonymous():
             for at in range(-(-begin // _HUGE) * _HUGE, end - _HUGE + 1, _HUGE):
-                filled = not library.mincore(at, _HUGE, pages) and sum(page & 1 for page in pages) >= _FILLED * len(
-                    pages
-                )
+                told = not library.mincore(at, _HUGE, pages)
+                filled = told and sum(page & 1 for page in pages) >= _FILLED * len(pages)
                 moved += _HUGE if filled and not library.madvise(at, _HUGE, _COLLAPSE) else 0
     return moved
 

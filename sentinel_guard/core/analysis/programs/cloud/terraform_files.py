@@ -33,7 +33,8 @@ _ELSEWHERE = re.compile(
     r"\bprovisioner\b|\bexternal\b|\bbackend\s+(?!\"?local\"?\s*\{\s*\})\"?\w|\b(?:cloud|import|removed)\s*\{"
     r"|\bhost\s*=\s*\"(?!unix:|npipe:)"
 )
-_TRIAL_KEY = re.compile(r"\baccess_key\s*=\s*\"(?:tests?|mock\w*|fake\w*|dummy\w*|localstack|local|foo|anaccesskey)\"")
+_TRIAL = re.compile(r"tests?|mock\w*|fake\w*|dummy\w*|localstack|local|foo|anaccesskey")
+_TRIAL_KEY = re.compile(rf"\baccess_key\s*=\s*\"(?:{_TRIAL.pattern})\"")
 """A key that no cloud has given out."""
 _ADDRESS = re.compile(r"=\s*\"(https?://[^\"]*|[^\"]*\$\{[^\"]*)\"")
 _COMMENT = re.compile(r"(\"(?:\\.|[^\"\\\n])*\")|(?:#|//)[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -174,7 +175,6 @@ def saved_plan(call: Call) -> str:
 
 _OVERRIDES = re.compile(r"(?:.*_)?override\.tf")
 """Files whose blocks are merged into those of the others."""
-_TRIAL = re.compile(r"tests?|mock\w*|fake\w*|dummy\w*|localstack|local|foo")
 
 
 def _is_emulated(call: Call, files: list[tuple[str, str]]) -> bool:
