@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := $(wildcard sentinel_guard/launcher/*.[ch] sentinel_guard/broker/*.[ch])
 
-.PHONY: demo test unit rewritten compiled lint format test-agents test-agents-headless agents bench bench-earlier bench-peers bench-agents screens corpus loops faults matrix leaks oracles metamorphic mutated transparency fuzz mutants clean
+.PHONY: demo test unit rewritten compiled lint format test-agents test-agents-headless agents bench bench-earlier bench-peers bench-agents screens corpus sessions loops faults matrix leaks oracles metamorphic mutated transparency fuzz mutants clean
 
 demo: $(READY)
 	@$(BIN)/sentinel-guard demo
@@ -75,6 +75,10 @@ screens: agents compiled
 # The lists are not part of the project: SENTINEL_CORPUS names their folder.
 corpus: $(READY)
 	@$(BIN)/python bench/verdict_accuracy.py
+
+# Whole honest sessions, run in a cage (bubblewrap): each command that is disturbed. SESSIONS=FOLDER for others. Minutes.
+sessions: compiled
+	@$(BIN)/python -m bench.honest_sessions $(or $(SESSIONS),bench/sessions)
 
 loops: $(READY)
 	@$(BIN)/python -m bench.loop_detection
