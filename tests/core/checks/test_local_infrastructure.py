@@ -76,6 +76,11 @@ ROWS = [
     ("ls", "terraform -chdir=values state pull | jq '{serial, n: (.resources|length)}'", ALLOW, "a state of values"),
     ("ls", "terraform -chdir=plain state pull", ASK, "a state of a cloud"),
     # Pulumi
+    *(("ls", f"cp -r {folder} /tmp/p && cd /tmp/p && {BACKEND} pulumi up --yes", ALLOW, f"a copy of {folder}")
+      for folder in ("node", "python", "go", "yaml")),
+    *(("ls", f"cp -r {folder} /tmp/p && cd /tmp/p && {BACKEND} pulumi up --yes", ASK, f"a copy of {folder}")
+      for folder in ("deep", "needs", "shared", "other", "gcp", "goaws", "yamlaws")),
+    ("ls", f"./gen > node/site.ts && cd node && {BACKEND} pulumi up --yes", ASK, "code of which nobody knows"),
     *(("ls", f"cd {folder} && {BACKEND} pulumi {verb}", ALLOW, f"{folder} takes in what is of this machine")
       for folder in ("node", "python", "go", "yaml") for verb in ("up --yes -s x", "destroy --yes", "stack rm x -y")),
     ("ls", f"{BACKEND} pulumi -C node up --yes", ALLOW, "by an option"),
@@ -84,6 +89,7 @@ ROWS = [
     ("ls", "cd node && PULUMI_BACKEND_URL=file:///srv/state pulumi destroy --yes", ASK, "a state that stays"),
     *(("ls", f"cd {folder} && {BACKEND} pulumi up --yes", ASK, f"{folder} may reach a cloud")
       for folder in ("deep", "needs", "shared", "other", "gcp", "goaws", "yamlaws")),
+    ("ls", f"./gen > node/site.ts && cd node && {BACKEND} pulumi up --yes", ASK, "code of which nobody knows"),
     # Volumes
     ("docker volume create tide-tmp && docker run --rm -v tide-tmp:/b a true", "docker volume rm tide-tmp", ALLOW,
      "a name for what is thrown away"),

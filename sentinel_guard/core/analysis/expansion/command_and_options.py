@@ -324,14 +324,9 @@ class Call:
             self.world.write(path, (self.world.read(path) or "") + text if append else text)
 
     def copy(self, source: Field, target: Field) -> None:
-        """The target now holds what the source holds, if that is a text; what came from the network stays so."""
+        """The target now holds what the source holds."""
         if source.known and target.known:
-            one, other = self.locate(source), self.locate(target)
-            self.world.copies[other] = self.world.copies.get(one, one)
-            if one in self.world.fetched:
-                self.world.fetched.add(other)
-        if source.known and target.known and (text := self.world.read(self.locate(source))) is not None:
-            self.world.write(self.locate(target), text)
+            self.world.copy(self.locate(source), self.locate(target))
 
 
 def _names_below(folder: str) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.expansion.copied_folders import CopiedFolders, moved
 from sentinel_guard.core.analysis.secret_names import may_hold_secret
 from sentinel_guard.core.analysis.step_budget import Budget
 from sentinel_guard.core.analysis.world import MAX_READ, Peek, World
@@ -71,6 +72,7 @@ class Overlay:
         """Of these the names that the text takes away again, or that may be somebody else's from here on."""
         self.budget = Budget()
         self._world = world
+        self._copied = CopiedFolders(world, self.budget)
         self.cut = False
         self._files, self._made_files, self._names, self._all_names = {}, (), set(), ""
         self._links, self._folders, self._open, self._called = {}, set(), {}, {}
@@ -79,16 +81,34 @@ class Overlay:
         self.doubted: set[str] = set()
         """Files that were written under a condition."""
 
-    def write(self, path: str, text: str) -> None:
-        """From here on the file holds this text; of one that is too long nobody knows what it holds."""
+    def write(self, path: str, text: str | None) -> None:
+        """From here on the file holds this text; nobody knows what one holds that is too long (None: another one)."""
         if path not in self._files:
             self._made_files = None
-        self._files[path] = text if len(text) <= MAX_READ else None
+        self._files[path] = text if text is not None and len(text) <= MAX_READ else None
         if (name := paths.base(path)) not in self._names:
             self._names.add(name)
             self._all_names += f"{name}/"
         self.configured = self.configured or path.endswith(_SETTINGS)
         self.coded = self.coded or path.endswith(CODE)
+
+    def copy(self, source: str, target: str) -> None:
+        """From here on the target holds what the source holds; what came from the network stays so."""
+        self.copies[target] = self.copies.get(source, source)
+        if self.fetched:
+            self.fetched |= {moved(one, source, target) for one in self.fetched if one.startswith(f"{source}/")}
+            self.fetched |= {target} if self.is_fetched(source) else set()
+        text = self.read(source)
+        if text is not None:
+            self.write(target, text)
+        elif source != target and not target.startswith(f"{source}/"):
+            self._copied.add(source, target)
+            self.budget.spend(len(self._files) >> 4)
+            for path in [path for path in self.made() if f"{path}/".startswith(f"{target}/")]:
+                if self.kind(old := moved(path, target, source)) == "file":
+                    self.write(path, self.read(old))
+            for path in [path for path in self.made() if path.startswith(f"{source}/")]:
+                self.write(moved(path, source, target), self._files[path])
 
     def is_fetched(self, path: str) -> bool:
         """Whether a path, or a folder that it lies in, came from the network in this text."""
@@ -132,7 +152,7 @@ class Overlay:
         self.budget.spend((len(self._files) + len(self._folders)) >> 4)
         named = [dict(one) for one in (self._files, self._links, self._open, self.settings, self.copies)]
         sets = [frozenset(one) for one in (self._folders, self.doubted, self.fetched, self.own, self.forwards)]
-        return self.configured, named, sets
+        return self.configured, len(self._copied), named, sets
 
     def made(self) -> tuple[str, ...]:
         """The files that the text itself wrote."""
@@ -264,6 +284,8 @@ class Overlay:
             return "file"
         if path in self._links:
             return "link"
+        if self._copied and (kind := self._copied.kind(path)):
+            return kind
         return "dir" if path in self._folders else self._kind(path)
 
     def _kind(self, path: str) -> str:
@@ -286,7 +308,11 @@ class Overlay:
 
     def glob(self, pattern: str) -> tuple[str, ...]:
         self.budget.spend((len(self._files) + len(self._folders)) >> (0 if "**" in pattern else 2))
-        found, self.cut = self._looked_up(pattern)
+        found, cut = self._looked_up(pattern)
+        if self._copied:
+            copied = self._copied.glob(pattern, lambda wanted: self._looked_up(wanted)[0])
+            found = tuple(dict.fromkeys((*found, *copied)))
+        self.cut = cut
         return (*found, *self._made(pattern, found)) if self._files or self._folders else found
 
     def _looked_up(self, pattern: str) -> tuple[tuple[str, ...], bool]:
@@ -320,11 +346,16 @@ class Overlay:
         """What the text wrote there, else what is there; a secret is never looked at."""
         if path in self._files:
             return self._files[path]
+        if self._copied and (text := self._copied.read(path)) is not None:
+            return text[0]
         return None if may_hold_secret(path) else self._world.read(path)
 
     def fulfils(self, path: str, test: Callable[[str], bool]) -> bool:
         """Whether a file's text passes a test, a secret's, too: nothing of it goes further than this yes or no."""
-        text = self._files[path] if path in self._files else self._world.read(path)
+        if path in self._files:
+            text = self._files[path]
+        else:
+            text = self._world.read((self._copied and self._copied.origin(path)) or path)
         return text is not None and test(text)
 
     def peek(self, path: str) -> Peek | None:

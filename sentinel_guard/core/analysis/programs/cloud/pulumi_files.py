@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.analysis.expansion.command_and_options import Call
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 
 _BACKEND = re.compile(r"file://(/[^?\s]+|~)(?:\?[\w=&]*)?")
@@ -59,7 +59,7 @@ def are_local(call: Call) -> bool:
 
 def _is_local(call: Call, text: str, folder: str) -> bool:
     names = ["".join(found) for found in _IMPORTS.findall(text)]
-    known = all(_KNOWN.fullmatch(name) or _is_beside(call, name, folder) for name in names)
+    known = UNKNOWN not in text and all(_KNOWN.fullmatch(name) or _is_beside(call, name, folder) for name in names)
     return known and not _LEADS_AWAY.search(text) and all(re.fullmatch(_LOCAL, kind) for kind in _TYPES.findall(text))
 
 

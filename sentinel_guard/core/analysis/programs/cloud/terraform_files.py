@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 
 from sentinel_guard.core.analysis import network_addresses, paths
-from sentinel_guard.core.analysis.expansion.command_and_options import Call
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.programs.cloud import local_clusters
 
 _BLOCK = re.compile(r"\b(?:resource|data|ephemeral)\s+\"?(\w+)\"?\s+\"?[\w-]+\"?\s*\{")
@@ -52,8 +52,10 @@ _CHOSEN = "workspace of terraform"
 
 
 def note(call: Call) -> None:
-    """``terraform workspace select X``."""
-    if call.command.subcommand == "workspace" and call.operands and call.operands[0].text not in ("list", "show"):
+    """``terraform workspace select X``, ``terraform init -backend-config=path=X``."""
+    verb, words = call.command.subcommand, [item.text for item in call.operands[:1]]
+    chooses = verb == "workspace" and words and words[0] not in ("list", "show")
+    if chooses or (verb == "init" and call.has("-backend-config", "--backend-config")):
         call.world.forwards.add(_CHOSEN)
 
 
@@ -212,7 +214,7 @@ def _texts(call: Call, folder: str) -> Iterator[tuple[str, str | None]]:
             yield "", None
         for path in call.world.glob(f"{at}/*.tf"):
             text = call.world.read(path)
-            yield paths.base(path), text
+            yield paths.base(path), None if text is None or UNKNOWN in text else text
             for source in _SOURCE.findall(text or "") if _MODULE.search(text or "") else ():
                 if source.startswith(("./", "../")):
                     left.append(paths.normal(f"{at}/{source}"))

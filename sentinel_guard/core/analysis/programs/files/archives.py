@@ -51,6 +51,28 @@ def rsync(call: Call) -> Effects:
         yield from call.write(target, *(("append",) if safe else unpacked(call, target)))
         if target.known and any(flag.startswith("--del") for flag in call.command.flags):
             yield call.contents(target.text)
+        if _ALL_OF_IT.issuperset(call.command.flags):
+            _follow(call, sources, target)
+
+
+_DEEP = ("-a", "--archive", "-r", "--recursive")
+_ALL_OF_IT = frozenset(
+    (
+        *(*_DEEP, "-v", "--verbose", "-q", "--quiet", "-z", "--compress", "-h", "-i", "-P", "--partial", "--progress"),
+        *("--stats", "--info", "-l", "-p", "-t", "-o", "-g", "-D", "-H", "-A", "-X", "-E", "--delete"),
+    )
+)
+"""Options with which nothing is left out."""
+
+
+def _follow(call: Call, sources: Iterable[Field], target: Field) -> None:
+    """What was copied here from here lies at the target, too; of a folder with a slash what is in it."""
+    for item in sources:
+        into = target if item.text.endswith(("/", "/.")) else call.into(target, item)
+        if call.is_folder(item) and call.has(*_DEEP):
+            call.copy(item, into)
+        elif not call.is_folder(item) and not paths.is_remote(item.text):
+            call.copy(item, into if call.is_folder(target) else target)
 
 
 def unpacked(call: Call, folder: Field) -> tuple[str, ...]:

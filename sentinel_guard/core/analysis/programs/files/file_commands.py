@@ -82,13 +82,15 @@ def mv(call: Call) -> Effects:
 
 def cp(call: Call) -> Effects:
     how = ["recursive"] if call.has("-r", "-R", "--recursive", "-a", "--archive") else []
+    keeps = call.has("-n", "--no-clobber", "-u", "--update")
     link = ["link"] if call.has("-l", "--link", "-s", "--symbolic-link") else []
     for source, target in _landings(call):
         yield from call.read(source, *link)
         deep = ("unpack",) if how and call.is_folder(target) else ()
         empty = ("empty",) if source.text == "/dev/null" else ()
         yield from call.write(target, *how, *(link or ("truncate",)), *deep, *empty)
-        call.copy(source, target)
+        if not call.is_folder(source) or (how and not (keeps and deep)):
+            call.copy(source, target)
 
 
 def install(call: Call) -> Effects:

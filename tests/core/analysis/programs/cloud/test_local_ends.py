@@ -63,9 +63,14 @@ FILES = {f"{top}/{name}": text for top, files in (ALONE | HERE).items() for name
     "vars/group_vars/web.yml": "ansible_host: prod.acme.io\n",
     "led/hosts.ini": "[web]\n127.0.0.1 ansible_port=2222\n",
     "led/site.yml": "- hosts: all\n  tasks:\n  - shell: rm -rf /srv\n    delegate_to: prod.acme.io\n",
+    "empty/main.tf": NULL + 'terraform {\n  backend "local" {}\n}\n',
+    "/srv/live/main.tf": BUCKET,
 }
 ALIAS, AWAY = "mc alias set dev http://localhost:9000 a b", "mc alias set dev https://s3.acme.com a b"
 DROP = "mc rb --force dev/x"
+DESTROY = "destroy -auto-approve"
+APPLY = f"terraform init && terraform apply -auto-approve && terraform {DESTROY}"
+IN_COPY = f"/tmp/t && cd /tmp/t && {APPLY}"
 ROWS = [
     *(("ls", f"terraform -chdir={name} destroy -auto-approve", ASK, name) for name in ALONE),
     *(("ls", f"terraform -chdir={name} destroy -auto-approve", ALLOW, name) for name in HERE),
@@ -77,6 +82,35 @@ ROWS = [
         "terraform state push -force old.tfstate", "ssh prod terraform destroy -auto-approve")),
     ("ls", "cd engine && DOCKER_HOST=ssh://prod terraform destroy -auto-approve", ASK, "another engine"),
     ("ls", "terraform -chdir=plain state mv -dry-run random_id.x random_id.y", ALLOW, "nothing is lost"),
+    # Copies of a configuration
+    *(("ls", f"cp -r {name} {IN_COPY}", ASK, f"a copy of {name}") for name in ALONE),
+    *(("ls", f"cp -r {name} {IN_COPY}", ALLOW, f"a copy of {name}") for name in HERE),
+    *(("ls", text, ALLOW, "a copy of values and files") for text in (
+        f"mkdir -p /tmp/t && cp -a plain/. {IN_COPY}", f"mkdir /tmp/t && cp plain/main.tf {IN_COPY}",
+        f"cp -r plain /tmp/s && mv /tmp/s {IN_COPY}", f"rsync -a plain/ {IN_COPY}",
+        f"rsync -a --delete plain /tmp/t/ && cd /tmp/t/plain && {APPLY}",
+        f"cp -r . /tmp/r && cd /tmp/r/plain && {APPLY}", f"cp -Rp plain /tmp/t && terraform -chdir=/tmp/t {DESTROY}",
+        f"d=$(mktemp -d) && cp -r plain/. $d && cd $d && {APPLY}",
+        f"cp -r plain /tmp/t-$$ && cd /tmp/t-$$ && {APPLY}",
+        f"cp -r /tmp/none /tmp/t; cp -r plain/. {IN_COPY}", f"cp -r plain /tmp/t && (cd /tmp/t && {APPLY})",
+        f"mkdir /tmp/t && cp plain/* {IN_COPY}", f"echo '{NULL}' > plain/n.tf && cp -r plain {IN_COPY}",
+        f"cp -rn plain {IN_COPY}",
+        f"cp -r bare/. /tmp/s && cp -r plain {IN_COPY}")),
+    *(("ls", text, ASK, "a copy that reaches elsewhere, or of which nobody knows") for text in (
+        f"cp -r plain /tmp/t && cp bare/main.tf {IN_COPY}", f"cp -r plain /tmp/t && cp -r bare/. {IN_COPY}",
+        f"cp -r bare /tmp/t && cp -r torn/. {IN_COPY}", f"mkdir /tmp/t && cp state/* {IN_COPY}",
+        f"cp -r plain /tmp/t && cp remote/.terraform /tmp/t -r && cd /tmp/t && {APPLY}",
+        f"cp -r plain /tmp/t && sed -i 's/null_resource/aws_s3_bucket/' /tmp/t/main.tf && cd /tmp/t && {APPLY}",
+        f"cp -r plain /tmp/t && echo '{BUCKET}' >> /tmp/t/more.tf && cd /tmp/t && {APPLY}",
+        f"cp -r plain /tmp/t && ./gen > /tmp/t/more.tf && cd /tmp/t && {APPLY}",
+        f"echo '{BUCKET}' > plain/more.tf && cp -r plain {IN_COPY}", f"cp plain {IN_COPY}",
+        f"echo '{NULL}' > /tmp/t/main.tf && cp -r word/. {IN_COPY}", f"rsync -a --exclude x.tf plain/ {IN_COPY}",
+        f"git clone https://example.com/x.git c && cp -r c {IN_COPY}",
+        f"cp -r plain /tmp/t && cd /tmp/t && export TF_WORKSPACE=prod && {APPLY}",
+        f"cp -ru plain/. /srv/live && cd /srv/live && {APPLY}",
+        f"cp -r plain /srv/live/ && cd /srv/live && {APPLY}", f"cp -r module/m {IN_COPY}",
+        f"cd empty && terraform init -backend-config=path=/srv/live/s.tfstate && terraform {DESTROY}",
+        f"./gen > plain/more.tf && terraform -chdir=plain {DESTROY}")),
     # Aliases of mc
     (ALIAS, DROP, ALLOW, "of this machine"),
     (ALIAS.replace("mc ", "mc --quiet "), DROP, ALLOW, "with an option before"),
