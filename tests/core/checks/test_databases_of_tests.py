@@ -14,6 +14,13 @@ FIXED = "<?php return ['default' => 'mysql', 'mysql' => ['host' => 'db.acme.io',
 FRESH = "DB_CONNECTION=sqlite DB_DATABASE=/tmp/inv.sqlite php artisan migrate:fresh --seed --force -q"
 RESET = "source .envrc && MIX_ENV=test mix ecto.reset --quiet"
 EXPORT = "export $(grep -v '^#' .env | xargs) && RAILS_ENV=test bin/rails db:reset"
+URL = "postgres://me:x@localhost:54329/app"
+GIVEN = f"export DATABASE_URL={URL};"
+TAKES = {"app/settings.py": "DATABASES = {'default': env.db('DATABASE_URL')}\n"}
+LOADED = {
+    ".env": f"DATABASE_URL={URL}\n",
+    "api/appsettings.Development.json": '{"ConnectionStrings": {"Db": "Server=localhost,54329;Database=x"}}',
+}
 ROWS: list[tuple[str, str, dict[str, str], Response, str]] = [
     # Laravel, Symfony and others by their variables.
     ("ls", FRESH, {}, ALLOW, "the framework's own settings take them"),
@@ -30,6 +37,25 @@ ROWS: list[tuple[str, str, dict[str, str], Response, str]] = [
     (RUN, "FLYWAY_URL=jdbc:postgresql://localhost:54329/app flyway clean", {}, ALLOW, "Flyway"),
     (RUN, "FLYWAY_URL=jdbc:postgresql://db.acme.io:54329/app flyway clean", {}, ASK, "elsewhere"),
     ("ls", "GOOSE_DRIVER=sqlite3 GOOSE_DBSTRING=/tmp/x.db goose reset", {}, ALLOW, "goose"),
+    # Clients ask their own variables alone, whatever the project's settings take.
+    (RUN, f"{GIVEN} redis-cli flushall", TAKES, ASK, "Redis knows no such variable"),
+    (RUN, f"{GIVEN} psql -c 'DROP TABLE x'", TAKES, ASK, "nor does psql"),
+    (RUN, f"{GIVEN} dropdb shop", TAKES, ASK, "nor its tools"),
+    (RUN, f"{GIVEN} mysql -e 'DROP DATABASE shop'", TAKES, ASK, "nor MySQL"),
+    (RUN, f"{GIVEN} psql \"$DATABASE_URL\" -c 'DROP TABLE x'", TAKES, ALLOW, "a word that holds it"),
+    (RUN, f"{GIVEN} python manage.py flush --noinput", TAKES, ALLOW, "the project's own task"),
+    # Words count before the file that a tool loads.
+    (RUN, "dbmate drop", LOADED, ALLOW, "by its file"),
+    (RUN, "dbmate -e PROD_URL drop", LOADED, ASK, "another variable of it"),
+    (RUN, "dbmate --env-file prod.env drop", LOADED, ASK, "another file"),
+    (RUN, "bin/console doctrine:database:drop --force", LOADED, ALLOW, "Symfony's file"),
+    (RUN, "bin/console doctrine:database:drop --force --env=prod", LOADED, ASK, "another environment"),
+    (RUN, "APP_ENV=prod bin/console doctrine:database:drop --force", LOADED, ASK, "by a variable"),
+    (RUN, "bin/console doctrine:database:drop --force --connection=eu", LOADED, ASK, "another connection"),
+    (RUN, "dotnet ef database drop -f -p api --context Shop", LOADED, ALLOW, "one of the addresses of the settings"),
+    (RUN, "dotnet ef database drop -f -p api --connection 'Server=db.acme.io'", LOADED, ASK, "another address"),
+    (RUN, "dotnet ef database drop -f -p api -- --environment Production", LOADED, ASK, "words for the program"),
+    (RUN, "dotnet ef database drop -f -p api -s web", LOADED, ASK, "what is started has other settings"),
     # The environment of tests, behind files that a shell takes in.
     ("ls", RESET, {".envrc": "export DB_HOST=localhost\n# of mine\nexport DB_NAME=umb_dev\n"}, ALLOW, "plain values"),
     ("ls", RESET, {".envrc": "export DATABASE_URL=postgres://db.acme.io/x\n"}, ASK, "one says a database"),

@@ -124,7 +124,8 @@ def is_thrown_away(call: Call, program: str = "") -> bool:
         return False
     given = [name for name in call.scope.reaching if _NAMES.fullmatch(name)]
     if not given:
-        return _is_home_thrown_away(call, program) or _is_loaded(call, program)
+        found = _is_home_thrown_away(call, program) or _is_loaded(call, program)
+        return found and _words_are_plain(call, program) and _environment_is_plain(call)
     if not call.here or any(_NAMES.fullmatch(name) for name in call.scope.variables.keys() - call.scope.reaching):
         return False
     if program not in client_servers.CLIENTS and not (_words_are_plain(call, program) and _environment_is_plain(call)):
@@ -153,8 +154,9 @@ def _words_are_plain(call: Call, program: str) -> bool:
 
 
 def _without_project(words: list[str]) -> list[str]:
-    """Words without those that name a project, or the file of settings that is looked into."""
-    return [word for before, word in pairwise(("", *words)) if not {before, word} & {*_PROJECT, *_SOURCE}]
+    """Words without those that name a project, the settings that are looked into, or one of the contexts in these."""
+    apart = {*_PROJECT, *_SOURCE, "-c", "--context"}
+    return [word for before, word in pairwise(("", *words)) if not {before, word} & apart]
 
 
 def _environment_is_plain(call: Call) -> bool:
@@ -214,12 +216,14 @@ _LATER = (".env.local", ".env.dev", ".env.dev.local", ".env.local.php")
 """What Symfony loads behind ``.env``."""
 _JSON_SETTINGS = ("appsettings.json", "appsettings.Development.json")
 _JSON_ADDRESS = re.compile(r"(?i)\"\w+\"\s*:\s*\"([^\"]*\b(?:server|data source|host)\s*=[^\"]*)\"")
-_PROJECT = ("-p", "--project", "-s", "--startup-project")
+_PROJECT = ("-s", "--startup-project", "-p", "--project")
+"""What is started has the settings, and where nothing else is named the project is."""
 
 
 def _is_in_settings_of_dotnet(call: Call) -> bool:
     """Whether each address of a database in ``appsettings.Development.json``, and beside it, is such a one's."""
-    folder = next((b.text for a, b in pairwise(call.fields) if a.text in _PROJECT), ".")
+    named = {a.text: b.text for a, b in pairwise(call.fields) if a.text in _PROJECT}
+    folder = next((named[option] for option in _PROJECT if option in named), ".")
     texts = [call.world.read(call.locate(f"{folder}/{name}")) or "" for name in _JSON_SETTINGS]
     found = [address for text in texts for address in _JSON_ADDRESS.findall(text)]
     names = (call.scope.lookup(name) for name in ("ASPNETCORE_ENVIRONMENT", "DOTNET_ENVIRONMENT"))
@@ -273,8 +277,8 @@ def _is_asked(call: Call, program: str, names: list[str]) -> bool:
     if file and not call.world.glob(call.locate(file)):
         documented = default
     left = [name for name in names if name not in documented and not name.startswith(prefix)]
-    if len(left) < len(names):
-        return True
+    if len(left) < len(names) or program in client_servers.CLIENTS:
+        return len(left) < len(names)  # a client reads no settings of a project
     texts = list(_settings(call, program)) if left else []
     return not any(map(_OVERRIDES.search, texts)) and any(_asks(text, name) for text in texts for name in left)
 
