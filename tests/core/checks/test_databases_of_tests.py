@@ -82,6 +82,16 @@ ROWS: list[tuple[str, str, dict[str, str], Response, str]] = [
     ("ls", "mysql -uroot shop_test -e 'DROP TABLE orders'", {}, ALLOW, "MySQL"),
     ("ls", "mysql -uroot shop_test -e 'DROP TABLE shop.orders'", {}, ASK, "a table of another database"),
     ("ls", "mysql shop_test -e 'use shop; drop table x'", {}, ASK, "the same by USE"),
+    ("ls", "mysql -uroot shop_test -e 'DROP TABLE shop . orders'", {}, ASK, "with blanks"),
+    ("ls", "mysql -uroot shop_test -e 'DROP SCHEMA shop'", {}, ASK, "another word for a database"),
+    ("ls", "psql -d shop_test -c 'DROP SCHEMA public CASCADE'", {}, ALLOW, "and not to PostgreSQL"),
+    ("ls", "mysql shop_test -e 'connect shop db.acme.io; DROP TABLE orders'", {}, ASK, "a command of the client"),
+    ("ls", "mysql -D shop_test shop -e 'DROP TABLE orders'", {}, ASK, "the last name counts"),
+    ("ls", "psql -d shop_test -d shop -c 'DROP TABLE orders'", {}, ASK, "PostgreSQL's, too"),
+    ("ls", "psql -d shop_test me -c 'DROP TABLE orders'", {}, ALLOW, "behind a name stands a user"),
+    ("ls", "mysql -e 'DROP DATABASE `test-eu`'", {}, ASK, "a longer name"),
+    ("ls", "mysql -e 'DROP DATABASE `shop_test`'", {}, ALLOW, "in quotes"),
+    ("ls", "sqlcmd -Q 'DROP DATABASE shop_test, shop'", {}, ASK, "two"),
     ("ls", "mysqladmin -uroot drop -f shop_test", {}, ALLOW, "its administration"),
 ]
 

@@ -246,6 +246,17 @@ SERVERS = [
     ("createdb shop", "vagrant ssh -c 'dropdb shop'", ASK, "in a virtual one"),
     ("docker exec one createdb shop", "docker exec two dropdb shop", ASK, "in another container"),
     ("createdb shop && psql -c 'ALTER DATABASE live RENAME TO shop'", "dropdb shop", ASK, "another one has its name"),
+    # What proves no name.
+    ("psql -c 'CREATE DATABASE \"shop-copy\"'", "dropdb shop-copy", ALLOW, "a name in quotes"),
+    ("psql -c 'CREATE DATABASE \"shop-copy\"'", "dropdb shop", ASK, "which is no part of it"),
+    ("psql -c \"SELECT 'create database shop'\"", "dropdb shop", ASK, "words in quotes"),
+    ("mysql -e \"CREATE USER a IDENTIFIED BY 'x'; CREATE DATABASE shop\"", "mysql -e 'DROP DATABASE shop'", ALLOW,
+     "a statement behind them"),
+    ("createdb -V shop", "dropdb shop", ASK, "a version"),
+    ("docker -v run -d --name t postgres", "docker rm -f -v t", ASK, "the engine's"),
+    ("kafka-topics.sh --bootstrap-server localhost:9092 --create --topic a --version",
+     "kafka-topics.sh --bootstrap-server localhost:9092 --delete --topic a", ASK, "a tool's"),
+    ("createdb shop && psql -c 'ALTER DATABASe live RENAME TO shop'", "dropdb shop", ASK, "in mixed letters"),
     # What a container, or a service, is told of others.
     ("docker run -d --name t postgres", "docker exec t psql -c 'DROP TABLE x'", ALLOW, "its own server"),
     ("docker run -d --name t postgres", "docker exec t kubectl delete ns x", ASK, "a cluster is not in it"),

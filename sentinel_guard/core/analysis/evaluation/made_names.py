@@ -109,7 +109,16 @@ def _proof(body: List) -> dict[str, Simple]:
     """The simple commands that succeeded where a text did, by their source: those of its last ``a && b && c``."""
     if any(map(_hides_failure, simple_commands(body))):
         return {}
-    return {node.source: node for node in _succeeding(body)}
+    return {node.source: node for node in _succeeding(body) if not _only_speaks(node)}
+
+
+_SPEAKS = re.compile(r"--(?:help|ver\w*)|-[V?]")
+
+
+def _only_speaks(node: Simple) -> bool:
+    """Help and versions end well, and make nothing."""
+    words = [word.literal or "" for word in node.words]
+    return any(map(_SPEAKS.fullmatch, words)) or (words[0] in _HANDS_BACK and words[1:2] == ["-v"])
 
 
 def _succeeding(body: List) -> Iterator[Simple]:
@@ -162,8 +171,6 @@ _REMARK = re.compile(r"--(?:\s|$)|/\*|#|\\")
 def _may_fail_unseen(node: Simple) -> bool:
     """A client of databases goes on behind a statement that failed, in a file, in what it reads, and by option."""
     words = [word.source for word in node.words]
-    if "--help" in words or "--version" in words:
-        return True
     at = next((n for n, word in enumerate(words) if word.rpartition("/")[2] in _CLIENTS), None)
     if at is None:
         return False

@@ -16,8 +16,9 @@ _SCRATCH = re.compile(r"(?i)(?:.*[_-])?(?:test|tests|scratch|tmp|temp|ci|sandbox
 _OF_TESTS = re.compile(r"(?i)(?:\w+[_-])?tests?(?:[_-]?(?:gw|w)?\d+)?|test_\w+")
 """Names of databases that test runs make anew each time."""
 _HOSTS = ("PGHOST", "PGSERVICE", "PGHOSTADDR", "MYSQL_HOST")
-_CREATES = re.compile(r"\bcreate\s+database\s+[\"`\[]?(\w+)", re.IGNORECASE)
-_DROPS = re.compile(r"\s*drop\s+database\s+(?:if\s+exists\s+)?[\"`\[]?(\w+)", re.IGNORECASE)
+_SPELLED = r"(?:[\"`\[](?P<quoted>[^\"`\]]+)[\"`\]]|(?P<plain>\w+)(?![\w$-]))"
+_CREATES = re.compile(rf"\bcreate\s+database\s+{_SPELLED}", re.IGNORECASE)
+_DROPS = re.compile(rf"\s*drop\s+database\s+(?:if\s+exists\s+)?{_SPELLED}(?!\s*[,.])", re.IGNORECASE)
 
 
 def serve(call: Call) -> Iterable[Effect]:
@@ -87,12 +88,18 @@ _TOPIC = re.compile(r"[\w-]+")
 
 def note_created(call: Call, sql: str) -> None:
     """What statements make is this text's own from here on."""
-    if "atabase" not in sql and "ATABASE" not in sql:
+    if "database" not in sql.lower():
         return
     if (server := client_servers.name(call)) is not None:
-        call.world.own.update(f"database {name} of {server}" for name in _CREATES.findall(sql))
+        made = (match for match in _CREATES.finditer(sql) if _begins(sql[: match.start()].rstrip()))
+        call.world.own.update(f"database {match['quoted'] or match['plain']} of {server}" for match in made)
     for name in _RENAMES.findall(sql):
         call.world.unmake(f"database {name} of ")
+
+
+def _begins(before: str) -> bool:
+    """Whether a statement begins behind this, and nothing that stands in quotes."""
+    return before[-1:] in ("", ";") and before.count("'") % 2 == 0 and "$" not in before
 
 
 _RENAMES = re.compile(r"(?i)\brename\s+(?:to|database)\s+[\"`\[]?(\w+)")
@@ -137,16 +144,18 @@ _ELSEWHERE = re.compile(
     r"(?i)\\c(?:onnect)?\b|\buse\s+[\w\"`\[]|\bdblink|postgres_fdw|\bdatabase\b|\b(?:owned\s+by|role|user|tablespace)\b"
 )
 """What leads statements to another database than the one that their client is told, or is of the whole server."""
-_QUALIFIED = re.compile(r"\w[\"`]?\.[\"`]?\w")
+_ELSEWHERE_IN_MYSQL = re.compile(r"(?i)\w[\"`]?\s*\.\s*[\"`]?\w|\b(?:schema|connect)\b|\\[ur]")
+"""A table of another database, or another word for one; the client's own commands."""
 
 
 def works_on_own(call: Call, texts: Iterable[str]) -> bool:
     """Whether statements of psql or mysql stay in a database that the session made, or test runs make anew."""
-    named = [*call.parsed.values("-d", "--dbname", "-D", "--database"), *call.operands][:1]
-    match = _NAMED.fullmatch(named[0].text) if named and named[0].known else None
     mysql = call.command.program in ("mysql", "mariadb")
-    apart = (_ELSEWHERE.search(text) or (mysql and _QUALIFIED.search(text)) for text in texts)
-    return match is not None and is_own(call, match[1]) and not any(apart)
+    named = call.parsed.values("-d", "--dbname", "-D", "--database")
+    named = [*named, *(call.operands[:1] if mysql or not named else ())]  # the last of them counts
+    found = [_NAMED.fullmatch(item.text) if item.known else None for item in named]
+    apart = (_ELSEWHERE.search(text) or (mysql and _ELSEWHERE_IN_MYSQL.search(text)) for text in texts)
+    return bool(found) and all(match and is_own(call, match[1]) for match in found) and not any(apart)
 
 
 _ADDRESSED = re.compile(
@@ -167,4 +176,4 @@ def is_of_tests(call: Call, code: str) -> bool:
 def drops_own(call: Call, statement: str) -> bool:
     """Whether a statement drops such a database."""
     dropped = _DROPS.match(statement)
-    return dropped is not None and is_own(call, dropped[1])
+    return dropped is not None and is_own(call, dropped["quoted"] or dropped["plain"])
