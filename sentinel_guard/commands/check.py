@@ -32,7 +32,7 @@ from sentinel_guard.core.session.session import Session
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import ConfigError
 from sentinel_guard.host import shims
-from sentinel_guard.host.git import repository
+from sentinel_guard.host.git import committed_file, repository
 from sentinel_guard.host.githooks import install_hooks
 from sentinel_guard.host.machine import birth_time
 from sentinel_guard.host.machine.state_paths import StatePaths
@@ -86,7 +86,7 @@ class Checker:
         self._warn(policy.warnings)
         guarded = GuardResources(self._guarded.folders, self._settings(root))
         # What it would do was judged before it ran; of a call that has ended only how it ended is.
-        world = HostWorld(self._environ, memory=self._folders, policy=policy, root=root)
+        world = HostWorld(self._environ, memory=self._folders, policy=policy, root=root, committed=committed_file.read)
         effects = () if outcome else analyse(action, world)
         case = Case(
             action, effects, session, policy, outcome, operation, restricted, guarded, world.home,

@@ -40,6 +40,7 @@ from sentinel_guard.daemon.write_incidents import Incidents
 from sentinel_guard.errors import HostError, StoreError
 from sentinel_guard.host import audit_witness, shims
 from sentinel_guard.host.alert_channels import Alerts
+from sentinel_guard.host.git import committed_file
 from sentinel_guard.host.git.repository import Tracked
 from sentinel_guard.host.machine import allocator, birth_time, processes
 from sentinel_guard.host.machine.process_control import forbid_tracing
@@ -286,6 +287,7 @@ class Daemon:
             memory=self.folders,
             policy=live.policy(),
             root=live.session.root,
+            committed=committed_file.read,
         )
 
 

@@ -60,7 +60,7 @@ class HostWorld:
     """A World on the real file system, for one text.
 
     ``environ`` is the session's at its start; ``shims`` are folders that ``which`` passes by; ``policy`` and ``root``,
-    the repository, say which paths matter by their own name.
+    the repository, say which paths matter by their own name; ``committed`` reads the history.
     """
 
     def __init__(
@@ -71,9 +71,10 @@ class HostWorld:
         memory: FolderMemory | None = None,
         policy: Policy | None = None,
         root: str = "",
+        committed: Callable[[str, str], str | None] | None = None,
     ) -> None:
         self.cut = False
-        self._policy = policy or Policy()
+        self._policy, self._committed = policy or Policy(), committed
         self._left, self._seconds = glob_search.ENTRIES_IN_ALL, glob_search.SECONDS
         self._seen = glob_search.SeenFolders({}, {})
         self.shims = shims
@@ -184,6 +185,9 @@ class HostWorld:
         if b"\0" in data:
             return None
         return Peek(data[:MAX_READ].decode("utf-8", "surrogateescape"), whole=len(data) <= MAX_READ)
+
+    def committed(self, folder: str, name: str) -> str | None:
+        return self._committed(folder, name) if self._committed else None
 
     def which(self, name: str) -> str:
         """The guard's own program is found where it runs, if it is not on PATH."""

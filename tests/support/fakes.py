@@ -36,6 +36,7 @@ class FakeWorld:
         twins: tuple[tuple[str, ...], ...] = (),
         folds: bool = False,
         shims: tuple[str, ...] = (),
+        commits: Mapping[str, str] | None = None,
     ) -> None:
         self.home = home
         self.shims = shims
@@ -43,6 +44,8 @@ class FakeWorld:
         """Each: the names of one file."""
         self.folds = folds
         """Names that differ in case, or in the encoding of their accents, are one."""
+        self.commits = dict(commits or {})
+        """``FOLDER COMMIT:PATH`` -> its text."""
         self.cut = False
         self.environ = {"HOME": home, "PATH": "/usr/bin:/bin", "USER": "ann"} if environ is None else dict(environ)
         self.files = dict(files or {})
@@ -114,6 +117,9 @@ class FakeWorld:
     def peek(self, path: str) -> Peek | None:
         text = self.read(path)
         return None if text is None or "\0" in text else Peek(text[:MAX_READ], whole=len(text) <= MAX_READ)
+
+    def committed(self, folder: str, name: str) -> str | None:
+        return self.commits.get(f"{folder} {name}")
 
     def which(self, name: str) -> str:
         return self.programs.get(name, "")

@@ -65,5 +65,10 @@ class World(Protocol):
     def peek(self, path: str) -> Peek | None:
         """The first MAX_READ bytes of a text file of any size; None for anything else."""
 
+    def committed(self, folder: str, name: str) -> str | None:
+        """The text of a file as a commit has it, by ``COMMIT:PATH`` as git reads it in a folder; None for anything
+        that is no text of at most MAX_READ bytes, or not sure.
+        """
+
     def which(self, name: str) -> str:
         """The program that PATH gives for a name, shims apart; ``""`` for none."""

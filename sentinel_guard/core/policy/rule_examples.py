@@ -88,6 +88,9 @@ class ExampleWorld:
     def peek(self, path: str) -> Peek | None:  # noqa: ARG002 - World's
         return None
 
+    def committed(self, folder: str, name: str) -> str | None:  # noqa: ARG002 - World's
+        return None
+
     def which(self, name: str) -> str:
         return f"/usr/bin/{name}"
 

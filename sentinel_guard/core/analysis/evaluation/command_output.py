@@ -14,6 +14,7 @@ from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
 from sentinel_guard.core.analysis.parser.syntax_tree import Script, simple_commands
 from sentinel_guard.core.analysis.programs.files import fd, find, ls_output
 from sentinel_guard.core.analysis.programs.files.edited_file_content import printed
+from sentinel_guard.core.analysis.programs.git import committed_files
 from sentinel_guard.core.analysis.secret_names import names_credential
 from sentinel_guard.core.analysis.world import MAX_READ
 
@@ -49,6 +50,8 @@ def output(call: Call) -> str:
         return call.stdin
     if name == "jq":
         return printed(call)
+    if name == "git" and (committed := committed_files.output(call)) is not None:
+        return committed
     if name in process_listing.NAMES:
         return process_listing.output(call)
     if begun := process_listing.filter_known_lines(call):

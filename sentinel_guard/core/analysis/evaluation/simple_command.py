@@ -108,7 +108,8 @@ def _is_written(walk: Walker, fields: Sequence[Field], mark: int, written: Seque
     for effect in walk.effects[mark:]:
         if effect.kind is Kind.READ and effect.target.startswith(STORE):
             walk.world.secrets.update(written)
-    if fields[0].text == "git" and puts_back([field.text for field in fields], written):
+    kept = [path for path in written if path.startswith(f"{walk.world.root}/")]
+    if fields[0].text == "git" and puts_back([field.text for field in fields], kept):
         own = build(fields, OPTIONS, place.via)[0]
         walk.add(Effect(Kind.GIT_REWRITE, "worktree", command=own), place)
 

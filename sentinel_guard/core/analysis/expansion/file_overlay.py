@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import fnmatch
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.copied_folders import CopiedFolders, moved
+from sentinel_guard.core.analysis.expansion.glob_patterns import fits
 from sentinel_guard.core.analysis.secret_names import may_hold_secret
 from sentinel_guard.core.analysis.step_budget import Budget
 from sentinel_guard.core.analysis.world import MAX_READ, Peek, World
 
 MAX_GLOBS = 200
 """Patterns that are looked up for one text; the next one is not, and proves nothing."""
+MAX_COMMITTED = 10
+"""Files of commits that are asked for: git is started for each."""
 _DESCRIPTORS = re.compile(r"/proc/[^/]+/fd")
 _STDIN = re.compile(r"/dev/(?:stdin|fd/0)|/proc/(?:self|thread-self|\d+|self/task/\d+)/fd/0")
 _SETTINGS = ("js", "ts", "rc")
@@ -77,7 +79,7 @@ class Overlay:
         self._files, self._made_files, self._names, self._all_names = {}, (), set(), ""
         self._links, self._folders, self._open, self._called = {}, set(), {}, {}
         self._globs, self._matters, self._kinds, self._located = {}, {}, {}, {}
-        self._real = {"/": "/"}
+        self._real, self._committed = {"/": "/"}, dict[tuple[str, str], str | None]()
         self.doubted: set[str] = set()
         """Files that were written under a condition."""
 
@@ -171,8 +173,8 @@ class Overlay:
         return tuple(path for path in self.made() if word in paths.base(path))
 
     def wrote_text(self, text: str) -> bool:
-        """Whether the text itself wrote a file that holds this: it is as if it were typed."""
-        return text in self._files.values()
+        """Whether the text itself wrote a file that holds this, not from the history: it is as if it were typed."""
+        return text in self._files.values() and text not in self._committed.values()
 
     def wrote_line(self, text: str) -> bool:
         """Whether a recipe or script stands so in a file that the text wrote, with nothing in it left to fill in."""
@@ -340,7 +342,7 @@ class Overlay:
             for path in (*([] if pattern[-1:] == "/" else self._files), *self._folders)
             if path not in found and ("**" in wanted or path.count("/") < len(wanted))
         ]
-        return [path for path in made if _fits(path.split("/"), wanted)]
+        return [path for path in made if fits(path.split("/"), wanted)]
 
     def read(self, path: str) -> str | None:
         """What the text wrote there, else what is there; a secret is never looked at."""
@@ -362,6 +364,15 @@ class Overlay:
         text = self.read(path)
         return Peek(text, whole=True) if text is not None else None
 
+    def committed(self, folder: str, name: str) -> str | None:
+        """Asked once, and of few files; a secret is never looked at."""
+        asked = folder, name
+        if asked not in self._committed:
+            secret = may_hold_secret(paths.normal(f"{folder}/{name.partition(':')[2]}"))
+            known = not secret and len(self._committed) < MAX_COMMITTED
+            self._committed[asked] = self._world.committed(*asked) if known else None
+        return self._committed[asked]
+
     def which(self, name: str) -> str:
         return self._world.which(name)
 
@@ -369,24 +380,3 @@ class Overlay:
 def _and_above(path: str) -> Iterator[str]:
     """The folders on the way to a path, the uppermost first, and the path."""
     return (path[:at] for at in (*(n for n, c in enumerate(path) if c == "/" and n), len(path)))
-
-
-def _fits(parts: list[str], wanted: list[str]) -> bool:
-    """``**`` stands for any number of folders; after a failure only the last one takes more."""
-    at = want = again = 0
-    stars = -1
-    while at < len(parts):
-        if want < len(wanted) and wanted[want] == "**":
-            stars, again, want = want, at, want + 1
-        elif want < len(wanted) and _is(parts[at], wanted[want]):
-            at, want = at + 1, want + 1
-        elif stars >= 0:
-            again += 1
-            at, want = again, stars + 1
-        else:
-            return False
-    return all(rest == "**" for rest in wanted[want:])
-
-
-def _is(part: str, want: str) -> bool:
-    return (part[:1] != "." or want[:1] == ".") and fnmatch.fnmatchcase(part, want.replace("[^", "[!"))

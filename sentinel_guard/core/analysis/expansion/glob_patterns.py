@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from functools import lru_cache
 
@@ -150,3 +151,26 @@ def _set(items: str, negated: bool) -> str:
 def world_classes(pattern: str) -> str:
     """The same pattern without named classes, which the file system's matcher does not know."""
     return _CLASS.sub(lambda m: CLASSES.get(m[1], m[0]), pattern) if "[:" in pattern else pattern
+
+
+def fits(parts: list[str], wanted: list[str]) -> bool:
+    """Whether a path is what a pattern names, by their parts. ``**`` stands for any number of folders; after a failure
+    only the last one takes more.
+    """
+    at = want = again = 0
+    stars = -1
+    while at < len(parts):
+        if want < len(wanted) and wanted[want] == "**":
+            stars, again, want = want, at, want + 1
+        elif want < len(wanted) and _is_named(parts[at], wanted[want]):
+            at, want = at + 1, want + 1
+        elif stars >= 0:
+            again += 1
+            at, want = again, stars + 1
+        else:
+            return False
+    return all(rest == "**" for rest in wanted[want:])
+
+
+def _is_named(part: str, want: str) -> bool:
+    return (part[:1] != "." or want[:1] == ".") and fnmatch.fnmatchcase(part, want.replace("[^", "[!"))

@@ -12,6 +12,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import Call, opt
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.analysis.programs.cloud import local_registries
+from sentinel_guard.core.analysis.programs.git import committed_files
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
 from sentinel_guard.core.model import Effect, Kind
 
@@ -203,6 +204,8 @@ def forge(call: Call) -> Iterator[Effect]:
     elif " ".join(words) in _ATTACHED:
         skip = 2 if words[0] == "release" else 1
         yield from _sent(call, [*call.operands[skip:], *call.parsed.values("-F", "--notes-file", "-f", "--filename")])
+    elif words in _FETCHES:
+        committed_files.move(call)
     elif words[0] in ("pr", "issue", "mr", "secret", "variable", "project", "run"):
         yield from _sent(call, call.parsed.values("-F", "--body-file", "--env-file"))
         told = call.parsed.values("-b", "--body", "-t", "--title", "-d", "--description")
@@ -210,6 +213,9 @@ def forge(call: Call) -> Iterator[Effect]:
             yield call.effect(Kind.DEPLOY, f"{call.command.program}: what a comment orders", sure=False)
         if any(not item.known or "$(" in item.source or "`" in item.source for item in told):
             yield call.effect(Kind.NETWORK, call.command.program, "data")
+
+
+_FETCHES = [[kind, verb] for kind in ("pr", "mr", "pulls") for verb in ("checkout", "co")]
 
 
 def _api(call: Call) -> Iterator[Effect]:

@@ -9,7 +9,14 @@ from dataclasses import replace
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.git import git_config_files, git_index, git_refs, git_worktree, own_clones
+from sentinel_guard.core.analysis.programs.git import (
+    committed_files,
+    git_config_files,
+    git_index,
+    git_refs,
+    git_worktree,
+    own_clones,
+)
 from sentinel_guard.core.analysis.programs.git.changes_repository import LOOKS, only_looks
 from sentinel_guard.core.analysis.programs.git.git_config_files import HOOKS, variable
 from sentinel_guard.core.analysis.programs.git.git_settings_changes import config, setting
@@ -73,6 +80,7 @@ def git(call: Call) -> Effects:
         name = name.removesuffix(HELPER)
     if len(call.fields) == 3 and call.fields[2].text in ("-h", "--help"):
         return
+    committed_files.note(call, name, [item.text for item in call.operands])
     folder, foreign = _repository(call), name in _PUSHES and _foreign(call)
     tree = call.head.value("--work-tree") or variable(call, "GIT_WORK_TREE") or _worktree(settings)
     if tree is not None and tree.known:
