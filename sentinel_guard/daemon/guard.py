@@ -58,9 +58,9 @@ CHANGED = "changed"
 TIMED = "timed-grant"
 """Assurance of a yes that a person gave before, to all of this kind for a while."""
 MOVED = 3
-"""Times that an action is judged beside the loop, while its session goes on."""
-SHORT = 500
-"""Characters of a text that is judged at once."""
+"""Times that an action is looked at beside the loop, while its session goes on."""
+SHORT, MUCH = 500, 50
+"""Characters of a text that is looked at at once, and effects that are checked at once."""
 DEEP = ("**", "find", "fd", "for ", "while ", "until ")
 """What is looked for in all folders below, and what is done again and again; the rest is looked at in a moment."""
 WRAPPERS = frozenset(("eval", "exit", "jobs", "pwd", "shopt", "trap"))
@@ -183,29 +183,27 @@ class Guard:
     async def _judge(self, live: Live, action: Action, op: str, brought: Brought) -> Verdict:
         """Look at the action with the machine and the session as they are now.
 
-        What may take long (many commands, a loop, a search of folders, what may leave and is looked into) is judged
-        beside our own loop, so that no other session is held; where this one went on meanwhile, its effects are
-        judged again.
+        What may take long (many commands, a loop, a search of folders; what may leave and is looked into) is done
+        beside our own loop; where the session went on meanwhile, its effects are judged again.
         """
-        beside, moved = takes_long(action), 0
+        moved = 0
         known: Case | None = None
         tracked = repository.once(functools.partial(repository.tracked, live.session.root))
         while True:
             at_once, session = moved == MOVED, live.session
+            known = known if known and known.session.made == session.made else None
             case_of = self._case_of(live, action, op, brought, tracked)
             look = functools.partial(_case, case_of, action, session.made, self._world(live, action), known)
-            if beside and not at_once:
-                case, verdict = await asyncio.to_thread(with_room, functools.partial(_judged, live, look))
+            if not (known or at_once) and takes_long(action):
+                known = await asyncio.to_thread(with_room, look)
             else:
-                case = look()
-                beside = beside or is_looked_into(action, case.effects, case.session.root or action.root, case.home)
-                beside = beside or any("sweep" in effect.how for effect in case.effects)
-                if at_once or not beside:
-                    return _verdict(live, case)
-                verdict = await asyncio.to_thread(with_room, functools.partial(_verdict, live, case))
-            if live.session is session:
-                return verdict
-            known, moved = case, moved + 1
+                known = look()
+                if at_once or not _weighs_long(known):
+                    return _verdict(live, known)
+                verdict = await asyncio.to_thread(with_room, functools.partial(_verdict, live, known))
+                if live.session is session:
+                    return verdict
+            moved += 1
 
     def _case_of(self, live: Live, action: Action, op: str, brought: Brought, tracked: Tracked) -> Callable[..., Case]:
         """All that is known of an action but its effects: makes the case of these, the home and a way to look."""
@@ -349,16 +347,18 @@ def _effects(action: Action, world: World, own: frozenset[str]) -> tuple[Effect,
     return (*effects, *(e for e in around if e not in effects and not (e.command and e.command.program in WRAPPERS)))
 
 
+def _weighs_long(case: Case) -> bool:
+    """Whether the checks may take long, once it is known what an action would do: it is much, or looked into."""
+    effects, root = case.effects, case.session.root or case.action.root
+    much = len(effects) > MUCH or any("sweep" in effect.how for effect in effects)
+    return much or is_looked_into(case.action, effects, root, case.home)
+
+
 def _case(case_of: Callable[..., Case], action: Action, made: frozenset[str], world: World, known: Case | None) -> Case:
     """``made``: what the session made; ``known``: the same case a moment before."""
-    if known and known.session.made == made:
+    if known:
         return case_of(effects=known.effects, home=known.home, look=known.look)
     return case_of(effects=_effects(action, world, made), home=world.home, look=world.peek)
-
-
-def _judged(live: Live, look: Callable[[], Case]) -> tuple[Case, Verdict]:
-    case = look()
-    return case, _verdict(live, case)
 
 
 def _verdict(live: Live, case: Case) -> Verdict:

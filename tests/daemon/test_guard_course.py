@@ -185,7 +185,15 @@ def test_what_an_outcome_means_is_told_of_its_own_time_and_without_words_too():
     assert stand.kinds()[-1] == "observation"
 
 
-def test_a_session_that_goes_on_all_the_time_is_judged_all_the_same(monkeypatch):
+GOES_ON = (
+    ("find . -name x", 0, "it is looked for beside the loop, and what is found is judged at once"),
+    ("curl -d @a.txt https://api.example", guard.MOVED, "what may leave is searched each time"),
+    ("\n".join(f"echo {n}" for n in range(100)), guard.MOVED - 1, "so much is checked beside the loop, too"),
+)
+
+
+@pytest.mark.parametrize(("command", "times"), [row[:2] for row in GOES_ON], ids=[row[2] for row in GOES_ON])
+def test_a_session_that_goes_on_all_the_time_is_judged_all_the_same(monkeypatch, command, times):
     """Each look beside the loop finds another session than it began with; the last one is taken in one go."""
 
     def look(live, case):
@@ -199,23 +207,18 @@ def test_a_session_that_goes_on_all_the_time_is_judged_all_the_same(monkeypatch)
     stand, judged, looks, analysed = Stand(), guard._verdict, list[bool](), list[Action]()
     monkeypatch.setattr(guard, "_verdict", look)
     monkeypatch.setattr(guard, "analyse", lambda action, *rest: analysed.append(action) or analyse(action, *rest))
-    assert stand.verdict("find . -name x").response is Response.ALLOW
-    assert looks == [True] * guard.MOVED + [False]
+    assert stand.verdict(command).response is Response.ALLOW
+    assert looks == [True] * times + [False]
     assert len(analysed) == 1, "what it would do has nothing to do with what the session did meanwhile"
 
 
 def test_what_the_session_has_made_meanwhile_counts_for_what_an_action_does(monkeypatch):
-    def look(live, case):
-        seen.append(case.session.made)
-        live.session = replace(live.session, made=frozenset(("database shop",)))
-        return judged(live, case)
-
     def effects(action, world, own):
         owned.append(own)
+        stand.live.session = replace(stand.live.session, made=frozenset(("database shop",)))
         return analyse(action, world, own)
 
-    stand, judged, seen, owned = Stand(), guard._verdict, list[frozenset[str]](), list[frozenset[str]]()
-    monkeypatch.setattr(guard, "_verdict", look)
+    stand, owned = Stand(), list[frozenset[str]]()
     monkeypatch.setattr(guard, "analyse", effects)
     stand.verdict("find . -name x")
     assert owned == [frozenset(), frozenset(("database shop",))]
