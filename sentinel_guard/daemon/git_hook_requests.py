@@ -121,7 +121,7 @@ class Githooks:
         changing = _changing(asked)
         if asked.argv[1:3] == TRANSACTION and gits:
             await self._judging.learn(asked, link.pid, live, gits[0])
-        if live.session.state is State.ACTIVE and not self._meant(asked, gits, live):
+        if live.session.state is State.ACTIVE and not self._meant(asked, gits, live, changing):
             self._remember(gits, asked.argv[1])
             self._judging.passed(asked, live, changing)
             link.send(wire_messages.leave("", 0))
@@ -139,9 +139,11 @@ class Githooks:
         link.send(wire_messages.leave(_told(verdict, found.notes), REFUSED if refused else 0))
         await self._reactions.after(live, verdict)
 
-    def _meant(self, asked: wire_messages.Request, gits: Sequence[Peer], live: Live | None) -> bool:
+    def _meant(
+        self, asked: wire_messages.Request, gits: Sequence[Peer], live: Live | None, lines: Sequence[str] = ()
+    ) -> bool:
         """Whether there is anything to judge. A push that sends nothing has none; a commit by a git process whose own
-        hooks have just passed is judged, if all that it builds upon is.
+        hooks have just passed is judged, if all that it builds upon is. ``lines``: the references that change.
         """
         if asked.argv[1] == "pre-push":
             return bool(asked.stdin.strip())
@@ -149,7 +151,6 @@ class Githooks:
             return not (asked.cwd and empty_commits.nothing_staged(Path(asked.cwd), asked.environ))
         if asked.argv[1] != "reference-transaction":
             return True
-        lines = _changing(asked)
         if not lines:
             return False
         judged = self._passed.pop(gits[0], set()) >= _BY_COMMIT[COMMIT] if gits else False

@@ -64,8 +64,7 @@ class HookJudge:
     async def learn(self, asked: Request, pid: int, live: Live, git: Peer) -> None:
         """Where ``git`` fetches what others have published, what it sets is no news to the session."""
         if git not in self._fetches:
-            fetches = partial(self._is_fetch, asked, pid, live, git)
-            self._fetches[git] = await asyncio.get_running_loop().run_in_executor(self._threads, fetches)
+            self._fetches[git] = await self._is_fetch(asked, pid, live, git)
             if len(self._fetches) > _GITS:
                 del self._fetches[next(iter(self._fetches))]
         if self._fetches[git]:
@@ -75,6 +74,8 @@ class HookJudge:
         """Lines of git (``OLD NEW NAME``) that were judged: what they set is no news to the session."""
         words = [line.split(" ") for line in lines]
         refs = [(w[2], w[1]) for w in words if len(w) == 3 and w[1].strip("0") and not w[1].startswith("ref:")]
+        if not refs:
+            return
         with contextlib.suppress(SentinelError):
             self._memory.add(live.id, _repository(asked), refs)
 
@@ -88,11 +89,17 @@ class HookJudge:
         objects = Path(asked.cwd, asked.environ.get("GIT_OBJECT_DIRECTORY") or f"{common}/objects")
         return self._memory.goes_on(live.id, common, old, new, objects)
 
-    def _is_fetch(self, asked: Request, pid: int, live: Live, git: Peer) -> bool:
+    async def _is_fetch(self, asked: Request, pid: int, live: Live, git: Peer) -> bool:
+        command = processes.describe(git.pid)
+        remote = detect_fetch.remote_of(command.command) if command else None
+        if remote is None:  # as most: no thread is waited for
+            return False
+        elsewhere = partial(self._is_elsewhere, remote, asked, pid, live, git)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, elsewhere)
+
+    def _is_elsewhere(self, remote: str, asked: Request, pid: int, live: Live, git: Peer) -> bool:
         try:
-            command = processes.describe(git.pid)
-            remote = detect_fetch.remote_of(command.command) if command else None
-            if remote is None or processes.executable(git.pid) not in detect_fetch.programs():
+            if processes.executable(git.pid) not in detect_fetch.programs():
                 return False
             start = self._seen(asked, live).settings
         except SentinelError:

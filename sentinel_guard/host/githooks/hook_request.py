@@ -15,6 +15,7 @@ from sentinel_guard.core.text.control_characters import visible
 
 if TYPE_CHECKING:
     from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
+    from sentinel_guard.host.githooks.empty_commits import Trees
     from sentinel_guard.host.githooks.preexisting_commits import PreexistingObjects
 
 
@@ -49,6 +50,8 @@ class HookCase:
     """Whether a guarded session asks: a leak that goes out is critical then (R3)."""
     seen: PreexistingObjects | None = None
     """What a guarded session need not answer for; without it the references as they are tell."""
+    trees: Trees | None = None
+    """What the commit goes on from and will hold, where that was read already."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,7 @@ from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import policy_files
 from sentinel_guard.host.git import commit_contents
-from sentinel_guard.host.githooks import pushes_and_refs, restricted_paths
-from sentinel_guard.host.githooks.empty_commits import nothing_staged
+from sentinel_guard.host.githooks import empty_commits, pushes_and_refs, restricted_paths
 from sentinel_guard.host.githooks.hook_request import COMMIT, MESSAGE, HookCase, Judged
 from sentinel_guard.host.githooks.secrets_in_commits import Words, look
 from sentinel_guard.host.githooks.staged_changes import staged
@@ -72,10 +71,12 @@ def judge(
     if judges is None:
         raise ConfigError(f"There is no hook {hook!r}.", f"There are {', '.join(HOOKS)}.")
     given = os.environ if environ is None else environ
-    if hook == COMMIT and nothing_staged(work, given):
+    trees = empty_commits.trees(work, given) if hook == COMMIT else None
+    if trees and trees.head == trees.staged:
         return judge(MESSAGE, work, policy, arguments, environ=given, known=known, session=session)
     root = top(hook, work, given)
-    judged = judges(HookCase(hook, root, work, policy, arguments, stdin, given, known, session, seen))
+    trees = trees if root == work else None
+    judged = judges(HookCase(hook, root, work, policy, arguments, stdin, given, known, session, seen, trees))
     if hook in _TOLD_POLICY:
         broken = _broken(places(given).policy, root / policy_files.NAME)
         judged = Judged(broken, () if broken else policy.warnings) + judged
@@ -112,7 +113,7 @@ def top(hook: str, work: Path, environ: Mapping[str, str]) -> Path:
 
 def _commit(case: HookCase) -> Judged:
     """What is staged; and the message, where one judges for both hooks of a commit."""
-    changes = staged(case.root, case.environ)
+    changes = staged(case.root, case.environ, case.trees)
     lines = added_lines.added_lines(case.root, changes, case.environ)
     both = lines.joined(_said(case)) if case.hook == COMMIT else lines
     return Judged(tuple(restricted_paths.in_commit(case, changes))) + _leaks(case, both)

@@ -36,9 +36,9 @@ class _NotPlainError(Exception):
     """A tree that git has to be asked about."""
 
 
-def staged(root: Path, environ: Mapping[str, str]) -> list[Change]:
-    """As ``commit_contents.staged``. Raises HostError."""
-    trees = None if any(name.startswith(MERGED) for name in environ) else empty_commits.trees(root, environ)
+def staged(root: Path, environ: Mapping[str, str], known: Trees | None = None) -> list[Change]:
+    """As ``commit_contents.staged``; ``known``: the trees, where they were read already. Raises HostError."""
+    trees = None if any(name.startswith(MERGED) for name in environ) else known or empty_commits.trees(root, environ)
     try:
         found = list(_changes(*_differing(trees))) if trees else None
     except _NotPlainError:
