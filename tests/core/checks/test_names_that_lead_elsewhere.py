@@ -112,6 +112,32 @@ PORTS = [
     (("ssh build1 docker run -d --name tmp postgres", "docker rm -f -v tmp"), ASK, "its name, too"),
     ((RUN, "docker context use prod && docker rm -f -v tmp"), ASK, "another engine from here on"),
     ((RUN, "docker context use prod", "docker exec tmp psql -c 'DROP TABLE x'"), ASK, "and afterwards"),
+    # Another store of containers, in which the name was free.
+    (("podman run -d --name shop-db redis", "docker rm -f -v shop-db"), ASK, "of another engine"),
+    (("podman run -d --name tmp redis", "podman rm -f -v tmp"), ALLOW, "of the same"),
+    (("podman --root /tmp/x run -d --name shop-db redis", "podman rm -f -v shop-db"), ASK, "in another folder"),
+    (("nerdctl -n try run -d --name shop-db redis", "nerdctl rm -f -v shop-db"), ASK, "in another namespace"),
+    (("docker --config /tmp/c run -d --name shop-db redis", "docker rm -f -v shop-db"), ASK, "by other settings"),
+    (("DOCKER_CONFIG=/tmp/c docker run -d --name shop-db redis", "docker rm -f -v shop-db"), ASK, "by a variable"),
+    (("HOME=/tmp/c podman run -d --name shop-db redis", "podman rm -f -v shop-db"), ASK, "in another home"),
+    ((". ./.env; docker run -d --name shop-db redis", "docker rm -f -v shop-db"), ASK, "a file names an engine"),
+    (('eval "$(docker-machine env ci)"; docker run -d --name a redis', "docker rm -fv a"), ASK, "a program may"),
+    (("podman run -d --replace --name shop-db redis", "podman rm -f -v shop-db"), ASK, "it may have been there"),
+    # What prints no identifier of what it makes.
+    (("C=$(docker run --rm -it -d redis); docker rm -fv $C",), ALLOW, "it goes on in the background"),
+    (("C=$(docker create --name t redis); docker rm -fv $C",), ALLOW, "it is only made"),
+    (("C=$(docker run --rm alpine echo shop-db); docker rm -fv $C",), ASK, "what runs in there prints"),
+    (("C=$(docker run --rm alpine echo -d shop-db); docker rm -fv $C",), ASK, "the same"),
+    (("C=$(docker run -d redis > /dev/null\necho shop-db); docker rm -fv $C",), ASK, "a second line"),
+    # What takes the place of a container that ended by itself.
+    ((RUN_REDIS, "docker run -d --name cache -v shop:/data alpine sleep 9", "docker exec cache rm -rf /data"), ASK,
+     "one with somebody's volume"),
+    ((RUN_REDIS, RUN_REDIS, "docker exec cache rm -rf /data"), ALLOW, "one like it"),
+    ((RUN, "docker run -d -p 54329:1 alpine/socat tcp-l:1,fork tcp:db.acme.io:5432", DROP), ASK, "at its port"),
+    ((RUN, "docker network disconnect bridge tmp", DROP), ASK, "it is there no longer"),
+    (("docker run -d -p 54329:5432 acme/postgres-relay", DROP), ASK, "by its name it leads on"),
+    (("docker run -d -p 54329:5432 postgres sh -c 'nc -lp 5432 -e x'", DROP), ASK, "a shell in its place"),
+    (("docker run -d -p 54329:5432 postgres postgres -c fsync=off", DROP), ALLOW, "the server with an option"),
     # What is no longer there: the next at its port, or of its name, may be the person's.
     ((RUN, "docker rm -f tmp", DROP), ASK, "taken away"),
     ((RUN, "docker stop tmp", DROP), ASK, "ended"),
@@ -135,6 +161,7 @@ PORTS = [
     (("docker compose up", "psql -h localhost -p 5433 -c 'DROP TABLE x'"), ASK, "it has ended"),
     (("docker compose up -d", "docker compose down", "psql -h localhost -p 5433 -c 'DROP TABLE x'"), ASK, "ended"),
     (("docker compose up -d --scale db=0", "psql -h localhost -p 5433 -c 'DROP TABLE x'"), ASK, "none of it"),
+    (("docker compose up -d --no-recreate", "psql -h localhost -p 5433 -c 'DROP TABLE x'"), ASK, "as it was"),
     (("docker compose up --no-start", "psql -h localhost -p 5433 -c 'DROP TABLE x'"), ASK, "not started"),
     (("docker compose up -d", "psql -h localhost -p 5434 -c 'DROP TABLE x'"), ASK, "a profile that nobody chose"),
     (("docker compose up -d", "psql -h localhost -p 5435 -c 'DROP TABLE x'"), ASK, "replicas: 0"),
@@ -184,7 +211,8 @@ volumes:
 
 @pytest.mark.parametrize(("calls", "response"), [row[:2] for row in PORTS], ids=[f"{r[0][0]}: {r[2]}" for r in PORTS])
 def test_whose_a_port_is(calls: Sequence[str | tuple[str, int]], response: Response) -> None:
-    assert said_of_last(calls, {"compose.yaml": SERVICES, "kept.yaml": KEPT}) is response
+    files = {"compose.yaml": SERVICES, "kept.yaml": KEPT, ".env": "DOCKER_HOST=ssh://ci\n"}
+    assert said_of_last(calls, files) is response
 
 
 UP, DOWN = "docker compose -p try7 up -d", "docker compose -p try7 down -v"

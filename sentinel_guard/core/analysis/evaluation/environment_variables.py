@@ -81,9 +81,9 @@ _HIDES = {
 }
 """Options that name a command; what make evaluates is not followed."""
 
-SET_BY_FILES = frozenset(("DATABASE_URL", "KUBECONFIG"))
-"""What a file, or a text that is not known, may set, and a tool takes unasked: which database, or
-cluster, it works on."""
+SET_BY_FILES = frozenset(("DATABASE_URL", "KUBECONFIG", "DOCKER_HOST", "CONTAINER_HOST"))
+"""What a file, or a text that is not known, may set, and a tool takes unasked: which database, cluster or engine of
+containers it works on."""
 _ASSIGNS = re.compile(r"[ \t]*(?:#.*|(?:export[ \t]+)?(?P<name>\w+)=(?:\"[^\"`]*\"|'[^']*'|[^\s\"'`]*)[ \t]*(?:#.*)?)?")
 _SET_UP = re.compile(r"(?:.*/)?(?:bin/activate|nvm\.sh|\.cargo/env|asdf\.sh|sdkman-init\.sh|conda\.sh|setvars\.sh)")
 """Files that set up a tool, by their names."""

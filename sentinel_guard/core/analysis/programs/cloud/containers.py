@@ -13,6 +13,7 @@ from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.analysis.programs.cloud import (
     compose_files,
+    container_engines,
     local_registries,
     mounted_keys,
     own_containers,
@@ -95,7 +96,7 @@ def docker(call: Call) -> Effects:
         yield call.effect(Kind.DEPLOY, "every container" if verb == "rm" else "every image", "delete", sure=False)
     yield from _argued(call)
     own_containers.unmake(call, verb, operands)
-    if action in _AT_WORK and (host := own_containers.other_host(call)):
+    if action in _AT_WORK and (host := container_engines.other_host(call)):
         yield call.effect(Kind.DEPLOY, f"docker {host}")
 
 
@@ -165,7 +166,7 @@ def compose(call: Call) -> Effects:
         yield from _reached(call, mounts)
         service = run.operands[0].text if run.operands else ""
         sets = run.values("-e", "--env", "--env-from-file") or any(_SETS.search(item.text) for item in run.operands)
-        away = sets or not own_containers.is_here(call) or is_production(call)
+        away = sets or not container_engines.is_here(call) or is_production(call)
         project = None if away else own_containers.project(call, parsed)
         spared = project is not None and service in project.services and "volumes" not in project.services[service]
         kept = (*_volumes(call, run), *(() if spared else _KEPT))

@@ -13,7 +13,7 @@ from functools import partial
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.cloud import local_clusters, local_ends, own_containers
+from sentinel_guard.core.analysis.programs.cloud import container_engines, local_clusters, local_ends
 
 _LOOPBACK = r"(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1\]|host\.docker\.internal)"
 _REFERENCE = re.compile(rf"(?:docker://|oci://|registry:)?{_LOOPBACK}(?::\d+)?/.+", re.DOTALL)
@@ -92,7 +92,7 @@ _OTHER_NAMES = {"twine": ("-r", "--repository"), "uv": ("--index",)}
 
 def _by_other_engine(call: Call) -> bool:
     """Whether another machine's engine may push: ``localhost`` is that machine then."""
-    values = (value for name in own_containers.ENGINES if (value := call.scope.lookup(name)).isset)
+    values = (value for name in container_engines.ENGINES if (value := call.scope.lookup(name)).isset)
     told = any(not (value.known and "".join(value.items).startswith(("unix:", "npipe:"))) for value in values)
     options = ("--context", "-c", "-H", "--host", "--connection", "--url")
     return told or any(not item.text.startswith("unix:") for item in call.head.values(*options))

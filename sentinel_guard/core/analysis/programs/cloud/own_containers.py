@@ -5,13 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sentinel_guard.core.analysis import network_addresses, paths, places, task_words
-from sentinel_guard.core.analysis.expansion.command_and_options import Call, Parsed
+from sentinel_guard.core.analysis import paths, task_words
+from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, Call, Parsed
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.cloud import compose_files
+from sentinel_guard.core.analysis.programs.cloud import compose_files, container_engines
+from sentinel_guard.core.analysis.programs.cloud.container_engines import is_here
 
 _VALUE = re.compile(r"\"?\$(?:(\w+)|\{(\w+)\})\"?")
-_STARTS = re.compile(r"[\"']?\$\(\s*(?:docker|podman|nerdctl)\s+(?:container\s+)?(?:run|create)\b([^;&|`]*)\)[\"']?")
+_ONE_OPTION = r"(?:\s+(?:--(?:rm|init|privileged|interactive|tty)|-[it]+|-\S+=\S+|-\S+\s+[^-\s]\S*))*"
+_STARTS = re.compile(
+    r"[\"']?\$\(\s*(?:docker|podman|nerdctl)\s+(?:container\s+)?"
+    rf"(?:create\b|run\b(?={_ONE_OPTION}\s+(?:-[it]*d[it]*|--detach)\s))((?:[^;&|`\n<>$]|\$(?!\())*)\)[\"']?"
+)
+"""What prints the identifier of a container that it makes: without ``-d`` it prints what runs in there."""
 _BINDS = re.compile(r"\s(?:-v|--volumes?(?:-from)?|--mount)\b")
 _TOLD = re.compile(
     r"\s--env-file\b|\s--net(?:work)?[ =](?:host|container:|ns:)"
@@ -19,46 +25,6 @@ _TOLD = re.compile(
 )
 """What tells a container of other servers."""
 _NEW_NAME = re.compile(r"(?:[\w.-]|\$\$|\$\{?(?:RANDOM|BASHPID|EPOCHSECONDS)\}?)+")
-
-
-_LOCAL_CONTEXTS = ("default", "desktop-linux", "orbstack", "colima", "rootless", "rancher-desktop", "lima", "podman")
-_CURRENT = re.compile(r"\"currentContext\"\s*:\s*\"(?!(?:" + "|".join(_LOCAL_CONTEXTS) + r")?\")")
-_CHANGED = "context of docker"
-"""Among ``Overlay.forwards``: from here on the engine of another machine may be meant."""
-_ALL = ("container ", "port ", "compose project ", "volume ")
-
-
-def other_host(call: Call) -> str:
-    """The engine of another machine, if an option or a variable of the text says so."""
-    given = call.head.value("-c", "--context")
-    contexts = (given.text,) if given is not None else call.scope.variables.get("DOCKER_CONTEXT", ())
-    if contexts is None or any(context not in _LOCAL_CONTEXTS for context in contexts):
-        return "context" if contexts is None else contexts[0]
-    hosts = [item.text for item in call.head.values("-H", "--host")]
-    hosts = hosts or list(call.scope.variables.get("DOCKER_HOST") or ())
-    return next((host for host in hosts if not _is_of_machine(host)), "")
-
-
-def _is_of_machine(host: str) -> bool:
-    return host.startswith(("unix:", "npipe:", "fd:")) or network_addresses.is_local_address(host)
-
-
-ENGINES = ("DOCKER_HOST", "CONTAINER_HOST", "DOCKER_CONTEXT", "CONTAINER_CONNECTION")
-_REMOTE = ("--remote", "-r", "--url", "--connection", "--identity")
-
-
-def is_here(call: Call) -> bool:
-    """Whether the engine of this machine is surely meant, and not that of another one, or one within a container."""
-    if places.is_away(call.command) or places.is_inside(call.command):
-        return False
-    if _CHANGED in call.world.forwards or other_host(call) or any(item.text in _REMOTE for item in call.fields[1:4]):
-        return False
-    for name in ENGINES:
-        held = call.scope.lookup(name)
-        if held.isset and not (held.known and all(v in _LOCAL_CONTEXTS or _is_of_machine(v) for v in held.items)):
-            return False
-    return not call.world.fulfils(f"{call.world.home}/.docker/config.json", lambda t: _CURRENT.search(t) is not None)
-
 
 _STARTS_ONE = frozenset(("run", "start", "restart", "create", "rename", "play", "kube"))
 """What may take the place of a container that was ended."""
@@ -72,8 +38,8 @@ def begin(call: Call) -> None:
         call.world.settle()
     words = [item.text for item in call.fields[1:4]]
     if words[:2] == ["context", "use"] and words[2:] != ["default"]:
-        call.world.unmake(*_ALL)
-        call.world.forwards.add(_CHANGED)
+        call.world.unmake("container ", "port ", "compose project ", "volume ")
+        call.world.forwards.add(container_engines.CHANGED)
 
 
 _ENDS = frozenset(("rm", "stop", "kill", "rename", "restore"))
@@ -97,6 +63,8 @@ def unmake(call: Call, verb: str, operands: Sequence[Field]) -> None:
     """What a command ends, or gives another name: the next to listen at those ports may be somebody's."""
     if verb == "container" and operands and operands[0].text in _ENDS:
         verb, operands = operands[0].text, operands[1:]
+    if verb == "network" and operands and operands[0].text == "disconnect":
+        call.world.end(*_ports_of(call, [_called(call, item) for item in operands[2:]]))
     if verb in _ENDS:
         call.world.end(*_ports_of(call, [_called(call, item) for item in operands]))
     if verb in ("rm", "rename"):
@@ -113,7 +81,10 @@ _SERVER = re.compile(
     r"|moto|elasticmq|activemq|artemis|pulsar|temporal|keycloak|openldap|typesense|meilisearch|qdrant|weaviate|milvus"
     r"|gcs|sftp|server|db)(?:[_-].*|\d*)"
 )
-_LEADS = re.compile(r"(?i)bouncer|pool|proxy|gateway|router|tunnel|socat|\bssh\b|admin|exporter|connect|agent|client")
+_LEADS = re.compile(
+    r"(?i)bouncer|pool|proxy|gateway|router|tunnel|socat|\bssh\b|admin|exporter|connect|agent|client|relay|forward"
+    r"|bridge|sentinel|express"
+)
 _BY_FOLDER = ("mssql/server", "clickhouse/clickhouse-server", "mysql/mysql-server", "scylladb/scylla")
 _HOSTS = ("", "127.0.0.1", "0.0.0.0", "localhost")  # noqa: S104 - what a text says
 _PUBLISHES = re.compile(r"(?:([\w.]*):)?(\d+):\d+(?:/tcp)?")
@@ -139,13 +110,16 @@ def note_run(call: Call, sources: Sequence[str]) -> None:
     """
     named = call.parsed.value("--name")
     own = all(call.world.is_own(f"volume {source}") for source in sources)
-    if not own or call.has("--volumes-from") or not is_here(call):
+    if not own or call.has("--volumes-from", "--replace") or not is_here(call):
+        _takes_the_place(call, named)
         return
     if named is not None and not _joins(call):
         note(call, named)
     goes_on = call.has("-d", "--detach") and call.command.subcommand == "run" and not call.has("--entrypoint")
     image, *command = call.operands or [Field("")]
-    if not goes_on or _joins(call) or not is_server(image.text) or any(_LEADS.search(item.text) for item in command):
+    leads = any(_LEADS.search(item.text) for item in command) or (command and paths.base(command[0].text) in SHELLS)
+    if not goes_on or _joins(call) or not is_server(image.text) or leads:
+        _takes_the_place(call, None)
         return
     for item in call.parsed.values("-p", "--publish"):
         found = _PUBLISHES.fullmatch(item.text)
@@ -153,6 +127,15 @@ def note_run(call: Call, sources: Sequence[str]) -> None:
             call.world.own.add(f"port {found[2]}")
             if name := _called(call, named) if named is not None else "":
                 call.world.own.add(f"published {found[2]} by {name}")
+
+
+def _takes_the_place(call: Call, named: Field | None) -> None:
+    """What is somebody's, or leads to it, bears this name from here on, and listens at these ports."""
+    for item in call.parsed.values("-p", "--publish"):
+        found = _PUBLISHES.fullmatch(item.text)
+        call.world.unmake(f"port {found[2]}" if found else "port ")
+    if named is not None:
+        call.world.unmake(f"container {name}" if (name := _called(call, named)) else "container ")
 
 
 def _joins(call: Call) -> bool:
@@ -182,7 +165,13 @@ def is_own(call: Call, item: Field) -> bool:
 
 
 def _called(call: Call, item: Field) -> str:
-    """The name of a container; one that ends in ``$$`` or the like as it is written, also where a variable holds it."""
+    """The name of a container, as its engine's alone; empty where nobody knows it."""
+    name = _spelled(call, item)
+    return container_engines.named(call, name) if name else ""
+
+
+def _spelled(call: Call, item: Field) -> str:
+    """A name; one that ends in ``$$`` or the like as it is written, also where a variable holds it."""
     if item.known:
         return item.text
     written = call.scope.as_written(item.source)
@@ -233,9 +222,12 @@ def note_project(call: Call, parsed: Parsed, verb: str) -> None:
             call.world.own.update(f"port {port}" for port in _ports(lines))
 
 
-_NOT_ALL = re.compile(r"--(?:scale|no-start|dry-run)\b")
+_NOT_ALL = re.compile(r"--(?:scale|no-start|no-recreate|dry-run)\b")
 _IMAGE = re.compile(r"(?m)^\s+['\"]?image['\"]?\s*:\s*['\"]?([^\s'\"#]+)")
-_MAY_NOT_LISTEN = re.compile(r"\b(?:profiles|replicas|scale|network_mode|deploy|entrypoint|configs)['\"]?\s*:")
+_MAY_NOT_LISTEN = re.compile(
+    r"\b(?:profiles|replicas|scale|network_mode|deploy|entrypoint|configs)['\"]?\s*:"
+    r"|\bcommand['\"]?\s*:\s*[\[-]?\s*['\"]?(?:/\w+)*/?(?:ba|da|a)?sh\b"
+)
 
 
 def _listens(lines: str) -> bool:
@@ -286,7 +278,7 @@ def _project(call: Call, parsed: Parsed) -> str:
     """The name that the text gives a project; empty where it gives none, or nobody knows which."""
     item = parsed.value("-p", "--project-name")
     if item is not None:
-        return _called(call, item)
+        return _spelled(call, item)
     held = call.scope.variables.get("COMPOSE_PROJECT_NAME") if "COMPOSE_PROJECT_NAME" in call.scope.reaching else None
     return "".join(held or ())
 

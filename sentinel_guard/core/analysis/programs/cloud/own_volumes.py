@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, Parsed
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.cloud import own_containers
+from sentinel_guard.core.analysis.programs.cloud import container_engines, own_containers
 
 _OF_TRIALS = re.compile(
     r"(?i)(?:.*[_.-])?(?:tests?|scratch|tmp|temp|trial|throwaway|probe|repro|sandbox)(?:[_.-].*|\d*)"
@@ -51,7 +51,7 @@ def mounted(parsed: Parsed) -> Iterator[Mount]:
 
 def note(call: Call, name: str) -> None:
     """A volume comes, or was there already, under a name that says what it is for."""
-    if not re.fullmatch(r"[\w.-]+", name) or _OF_ANYBODY.fullmatch(name) or not own_containers.is_here(call):
+    if not re.fullmatch(r"[\w.-]+", name) or _OF_ANYBODY.fullmatch(name) or not container_engines.is_here(call):
         return
     if not (_OF_TRIALS.fullmatch(name) or _OF_BUILDS.fullmatch(name)) or call.has("--volume-driver"):
         return
@@ -67,4 +67,4 @@ def note_created(call: Call) -> None:
 
 
 def is_own(call: Call, item: Field) -> bool:
-    return item.known and own_containers.is_here(call) and call.world.is_own(f"volume {item.text}")
+    return item.known and container_engines.is_here(call) and call.world.is_own(f"volume {item.text}")
