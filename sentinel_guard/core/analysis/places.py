@@ -1,6 +1,10 @@
-"""Where a command runs that another one starts: on this machine, on another one, or in a container."""
+"""Where a command runs that another one starts: on this machine, on another one, or in a container; and what leads a
+client's statements from there to another server.
+"""
 
 from __future__ import annotations
+
+import re
 
 from sentinel_guard.core.model import Command
 
@@ -24,3 +28,10 @@ def is_away(command: Command) -> bool:
 def is_inside(command: Command) -> bool:
     """Whether a command runs in a container."""
     return any(via.partition(" ")[0] in _CONTAINERS for via in command.via)
+
+
+CONNECTS = re.compile(
+    r"\\c(?:onnect)?[ \t]+(?:\S*(?:=|://)|[\"']|\S+[ \t]+\S+[ \t]+\S)|\b(?:dblink(?:_\w+)?|postgres_fdw|CONNECT)\b"
+    r"|(?i:\bconnect[ \t]+(?!on\b)\S+[ \t]+[\w.-]+)|\\r[ \t]+\S+[ \t]+\S|\b(?:connect|Mongo)\("
+)
+"""Commands of psql, mysql and mongosh that lead to another server than the one that their client is told."""

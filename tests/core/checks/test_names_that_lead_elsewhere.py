@@ -256,6 +256,7 @@ def test_whose_a_project_is(files: dict[str, str], first: str, then: str, respon
     assert said_of_last((first, then), {"compose.yaml": KEPT} | files) is response
 
 
+AT = "docker run -d --name t postgres"
 SERVERS = [
     ("createdb shop", "dropdb --maintenance-db=postgres://db.acme.io/postgres shop", ASK, "by an option"),
     ("createdb shop", "psql --dbname=postgres://db.acme.io/postgres -c 'DROP DATABASE shop'", ASK, "by an address"),
@@ -290,6 +291,18 @@ SERVERS = [
     ("docker run -d --name t postgres", "docker exec t kubectl delete ns x", ASK, "a cluster is not in it"),
     ("docker run -d --name t tools", "docker exec t aws s3 rb s3://shop --force", ASK, "nor a cloud"),
     ("docker run -d --name t tools", "docker exec t terraform destroy -auto-approve", ASK, "nor what it made"),
+    (AT, "docker exec t psql -c '\\c postgres://db.acme.io/x' -c 'DROP TABLE x'", ASK, "by a word"),
+    (AT, "docker exec t psql -c '\\c shop' -c 'DROP TABLE x'", ALLOW, "a database there"),
+    (AT, "docker exec t mysql -e 'connect x db.acme.io; DROP TABLE x'", ASK, "MySQL's word"),
+    (AT, "docker exec t mongosh --eval 'connect(\"db.acme.io/x\").dropDatabase()'", ASK, "MongoDB's"),
+    (AT, "docker exec t cqlsh shop-db -e 'DROP KEYSPACE x'", ASK, "a host by its name"),
+    (AT, "docker exec t cqlsh -u me -e 'DROP KEYSPACE x'", ALLOW, "its own"),
+    (AT, "docker exec t redis-cli --cluster call shop:6379 flushall", ASK, "the nodes of another"),
+    (RUN, "psql -h localhost -p 54329 -c \"select dblink_exec('host=db.acme.io', 'drop table x')\"", ASK, "a link"),
+    (RUN, "mysql -h 127.0.0.1 -P 54329 -e 'connect x db.acme.io; DROP TABLE x'", ASK, "a word of the client"),
+    (RUN, "mysql -h 127.0.0.1 -P 54329 -e 'DROP TABLE x'", ALLOW, "without it"),
+    (RUN, "clickhouse-client --port 54329 --connection eu -q 'DROP TABLE x'", ASK, "settings that name another"),
+    (RUN, "redis-cli -p 54329 --cluster call cache.acme.io:6379 flushall", ASK, "the nodes of another"),
     ("docker run -d --name t --env-file a.env postgres", "docker exec t psql -c 'DROP TABLE x'", ASK, "variables"),
     ("docker run -d --name t -e PGHOST=db.acme.io postgres", "docker exec t psql -c 'DROP TABLE x'", ASK, "one"),
     ("docker run -d --name t --net host postgres", "docker exec t psql -c 'DROP TABLE x'", ASK, "this machine's"),

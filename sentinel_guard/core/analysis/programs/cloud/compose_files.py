@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from sentinel_guard.core.analysis import task_words
+from sentinel_guard.core.analysis import places, task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, Parsed
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.secret_names import names_secret
@@ -65,6 +65,7 @@ _LOCAL = ("localhost", "127.0.0.1")
 _AT_PORT = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?::\d+)?(?:/\S*)?")
 _ELSEWHERE_AT = re.compile(
     r"://(?!(?:[^@/\s]*@)?(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|$))|[\w-]\.[a-z]{2,}:\d+|@[\w-]+\.\w"
+    r"|(?:^|[=,])(?!localhost:|[\d.]+:)[a-z][\w.-]*:\d{2,5}(?:$|[,/])"
 )
 _ADDRESSED = frozenset(("mongosh", "mongo", "cqlsh", "cypher-shell"))
 """Clients to which an operand is an address."""
@@ -75,6 +76,8 @@ def _is_beside(command: Command) -> bool:
     if command.program in _BROKERS:
         return _names_no_other(command.argv)
     if command.program not in _CLIENTS:
+        return False
+    if any(map(places.CONNECTS.search, command.argv)) or "--cluster" in command.argv:
         return False
     for before, word in pairwise(command.argv):
         name, sign, value = word.partition("=")
@@ -89,9 +92,16 @@ def _is_beside(command: Command) -> bool:
         elif re.match(r"-[hHS].", word) or re.match(r"-[A-Za-z]+[hHS]", word):
             if word[2:] not in _LOCAL:
                 return False
-        elif command.program in _ADDRESSED and word[:1] != "-" and re.search(r"[.:/]", word):
+        elif _is_address(command.program, before, word) and word not in _LOCAL:
             return False
     return True
+
+
+def _is_address(program: str, before: str, word: str) -> bool:
+    """Whether an operand may be one; the first of cqlsh's is a host by whatever name."""
+    if program not in _ADDRESSED or word[:1] == "-":
+        return False
+    return re.search(r"[.:/]", word) is not None or (program == "cqlsh" and before[:1] != "-")
 
 
 def is_lost_beside(effect: Effect) -> bool:
@@ -104,10 +114,19 @@ def _names_no_other(argv: Sequence[str]) -> bool:
     """Whether no word of a broker's tool names the server of another machine."""
     for before, word in pairwise(argv):
         name, sign, value = word.partition("=")
-        told = word if before in _HOST_OPTIONS else value if name in _HOST_OPTIONS and sign else ""
+        told = word if _names_server(before) else value if _names_server(name) and sign else ""
+        if before in ("-n", "--node") and "@" in word:
+            told = word.rpartition("@")[2]
         if (told and not _AT_PORT.fullmatch(told.partition("://")[2] or told)) or _ELSEWHERE_AT.search(word):
             return False
     return not any(UNKNOWN in word for word in argv)
+
+
+_SERVER_OPTION = re.compile(r"--?[\w-]*(?:host|server|broker|address|endpoint|url)[\w-]*")
+
+
+def _names_server(option: str) -> bool:
+    return option in _HOST_OPTIONS or _SERVER_OPTION.fullmatch(option) is not None
 
 
 _CHOOSES = re.compile(r"(?m)^\s*(?:export\s+)?COMPOSE_FILE\s*=")

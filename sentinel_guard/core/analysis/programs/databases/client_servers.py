@@ -70,9 +70,15 @@ MYSQL = options(
 )
 
 
+_BY_SETTINGS = frozenset(
+    ("--connection", "--config-file", "--config", "--cqlshrc", "--active-config", "--configs-path")
+)
+"""Options with which a client takes a server from settings."""
+
+
 def is_own(call: Call) -> bool:
     """Whether all that a client is told leads to servers of this machine that this text or session started."""
-    if places.is_away(call.command):
+    if places.is_away(call.command) or any(word.partition("=")[0] in _BY_SETTINGS for word in call.command.argv):
         return False
     row = CLIENTS.get(call.command.program)
     if row is None:

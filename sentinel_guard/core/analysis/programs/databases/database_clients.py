@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from sentinel_guard.core.analysis import places
 from sentinel_guard.core.analysis.expansion.command_and_options import STDIN, UNKNOWN, Call, options, parse
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.cloud import other_service_clis
@@ -125,21 +125,15 @@ def client(call: Call) -> Effects:
         yield from call.read(Field(file)) if is_secret(file, home=call.world.home) else ()
 
 
-_CONNECTS = re.compile(
-    r"\\c(?:onnect)?[ \t]+(?:\S*(?:=|://)|[\"']|\S+[ \t]+\S+[ \t]+\S)|\b(?:dblink|postgres_fdw|CONNECT)\b"
-)
-"""What leads statements to another server than the one that their client is told."""
-
-
 def _is_own(call: Call, texts: list[Field], files: list[Field]) -> bool:
     """Whether statements reach no more than a server that the session started, or a database of its own or of tests."""
-    said = [item.text for item in texts]
+    held = [call.world.read(call.locate(item)) if item.known else None for item in files]
+    said = [*(item.text for item in texts), *(text or "" for text in held)]
     if own_databases.listens_own(call):
-        return not any(map(_CONNECTS.search, said))
+        return not any(map(places.CONNECTS.search, said))
     if call.command.program not in ("psql", "pgcli", "mysql", "mariadb"):
         return False
-    held = [call.world.read(call.locate(item)) if item.known else None for item in files]
-    return None not in held and own_databases.works_on_own(call, [*said, *(text or "" for text in held)])
+    return None not in held and own_databases.works_on_own(call, said)
 
 
 def _changed_away(call: Call, texts: list[Field], files: list[Field]) -> Effects:
