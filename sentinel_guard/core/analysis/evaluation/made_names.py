@@ -27,12 +27,14 @@ from sentinel_guard.core.model import Effect, Kind
 
 _KINDS = (
     *("container ", "compose project ", "port ", "published ", "database ", "role ", "topic ", "kubeconfig "),
-    *("current cluster", "machines of ", "cluster ", "mc ", "mc! ", "repository ", "context ", "volume "),
+    *("current cluster", "machines of ", "cluster ", "mc ", "mc! ", "repository ", "context ", "volume ", "plan "),
 )
 _AWAY = "mc! "
 """A name that leads to another machine, for good: none of them may be missed."""
-_CHOSEN = ("compose project ", "volume ", _AWAY)
-"""What starts one succeeds where it is there, too: that nothing says its name is the witness, and no exit code."""
+_CHOSEN = ("compose project ", "volume ", "plan ", _AWAY)
+"""What starts one succeeds where it is there, too: that nothing says its name is the witness, and no exit code; of a
+plan of Terraform's the birth of its file says whether it was there.
+"""
 MOST = 20
 """Names of one text."""
 
@@ -58,11 +60,11 @@ def _is_proved(world: Overlay, name: str, proof: Mapping[str, Simple] | None) ->
 
 
 def replaced(own: Collection[str], found: Sequence[Effect]) -> Iterator[str]:
-    """The repositories among these names in whose place the effects put another folder, or nothing."""
+    """The repositories and plans among these names in whose place the effects put something else, or nothing."""
     for name in own:
         kind, _, folder = name.partition(" ")
         places = (folder, f"{folder}/.git")
-        if kind == "repository" and any(_covers(effect, place) for effect in found for place in places):
+        if kind in ("repository", "plan") and any(_covers(effect, place) for effect in found for place in places):
             yield name
 
 

@@ -23,6 +23,7 @@ from sentinel_guard.core.analysis.programs.cloud import (
     other_service_clis,
     remote_commands,
     service_requests,
+    terraform_files,
 )
 from sentinel_guard.core.analysis.programs.cloud.cloud_cli_subcommands import TABLES
 from sentinel_guard.core.analysis.programs.cloud.remote_consoles import is_console, is_production
@@ -74,7 +75,9 @@ def cloud(call: Call) -> Effects:
         call.world.forward(" ".join(call.command.argv))
     if here or (program == "supabase" and _is_own_stack(call)):
         if plan := local_ends.saved_plan(call):
-            yield replace(call.effect(Kind.DEPLOY, program), file=plan)
+            yield replace(
+                call.effect(Kind.DEPLOY, program), file=plan if terraform_files.is_own_plan(call, plan) else ""
+            )
         return
     if program in local_ends.EMULATED:
         yield from call.runner.run([Field(local_ends.EMULATED[program]), *call.fields[1:]], call, program)

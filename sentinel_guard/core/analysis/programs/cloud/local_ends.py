@@ -35,6 +35,8 @@ def is_here(call: Call) -> bool:
     program = call.command.program
     if program in _BY_PROGRAM and _BY_PROGRAM[program](call):
         return True
+    if program == "tflocal":
+        return terraform_files.are_emulated(call)
     if (cluster := local_clusters.is_here(call)) is not None:
         return cluster
     names, variable = _SERVERS.get(call.command.program, ((), ""))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from fnmatch import fnmatchcase
 from functools import partial
 
 from sentinel_guard.core.analysis import network_addresses, paths
@@ -17,22 +16,38 @@ from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, 
 from sentinel_guard.core.analysis.programs.cloud import local_clusters
 
 _BLOCK = re.compile(r"\b(?:resource|data|ephemeral)\s+\"?(\w+)\"?\s+\"?[\w-]+\"?\s*\{")
-_HERE = re.compile(r"(?:null|random|local|time|tls|archive|template|kind|k3d|minikube)_\w+|terraform_data")
+_HERE = re.compile(
+    r"(?:null|random|time|tls|archive|template|kind|k3d|minikube)_\w+|local_(?:sensitive_)?file|terraform_data"
+)
 """Resources that are values, files or clusters of this machine."""
 _OF_DOCKER = re.compile(r"docker_(?!volume|registry_image|plugin|secret|config)\w+")
 """Resources of its engine that hold nothing which its files do not say."""
-_FILES = re.compile(r"\blocal_(?:sensitive_)?file\b[^{}]*\{[^{}]*?\bfilename\s*=\s*([^\n]*)")
+_WRITERS = r"(?:resource|data)\s+\"?(?:local|archive|template|kind|k3d|minikube)_\w+\"?\s+\"?[\w-]+"
+_FILE = re.compile(r"\b(?:filename|output_path|destination_dir|kubeconfig_path)\s*=\s*([^\n]*)")
 _INSIDE = re.compile(r"\"(?:\$\{path\.(?:module|root|cwd)\}/|\./|/tmp/)?(?!.*\.\.)[\w][^\"~]*\"\s*\}?\s*")
 """Where a file is made in the folder, or in a temporary one."""
 _IN_CLUSTER = re.compile(r"(?:kubernetes|helm|kubectl)_\w+")
 _CLUSTER = re.compile(r"\bconfig_context\s*=\s*\"([^\"$]+)\"")
-_OTHER_CLUSTER = re.compile(r"\b(?:host|token|exec|config_context_cluster|proxy_url)\b")
+_OTHER_CLUSTER = re.compile(
+    r"\b(?:host|token|exec|config_context_cluster|proxy_url|config_paths)\b"
+    r"|\bconfig_path\s*=(?!\s*(?:pathexpand\()?\"~/\.kube/config\")"
+)
 _SOURCE = re.compile(r"\bsource\s*=\s*\"([^\"]*)\"")
 _MODULE = re.compile(r"\bmodule\s+\"?[\w-]+\"?\s*\{")
 _ELSEWHERE = re.compile(
     r"\bprovisioner\b|\bexternal\b|\bbackend\s+(?!\"?local\"?\s*\{\s*\})\"?\w|\b(?:cloud|import|removed)\s*\{"
-    r"|\bhost\s*=\s*\"(?!unix:|npipe:)"
+    r"|\bhost\s*=\s*\"(?!unix:|npipe:)|\baction\s+\"?\w+\"?\s+\"?[\w-]+\"?\s*\{"
 )
+_REACHES = re.compile(
+    r"\b(?:host_path|volume_name|from_container|privileged|devices|capabilities|(?:pid|ipc|userns)_mode|mounts)\b"
+    r"|\bnetwork_mode\s*=\s*\"(?:host|container)"
+)
+"""By which a container reaches more of the machine, or of another container's data, than what it makes."""
+_PROVIDER = re.compile(
+    r"(?:registry\.(?:terraform\.io|opentofu\.org)/)?"
+    r"(?:hashicorp|opentofu|kreuzwerker|tehcyx|pvotal|scott-the-programmer|gavinbunney|alekc|localstack)/[\w-]+"
+)
+"""Who publishes the providers of these resources; another one may do anything under the same names."""
 _TRIAL = re.compile(r"tests?|mock\w*|fake\w*|dummy\w*|localstack|local|foo|anaccesskey")
 _TRIAL_KEY = re.compile(rf"\baccess_key\s*=\s*\"(?:{_TRIAL.pattern})\"")
 """A key that no cloud has given out."""
@@ -52,7 +67,11 @@ _CHOSEN = "workspace of terraform"
 
 
 def note(call: Call) -> None:
-    """``terraform workspace select X``, ``terraform init -backend-config=path=X``."""
+    """``terraform workspace select X``, ``terraform init -backend-config=path=X``, ``terraform plan -out=X``."""
+    for item in local_clusters.given(call, "-out", "--out") if call.command.subcommand == "plan" else ():
+        call.world.unmake(name := f"plan {call.locate(item)}")
+        if item.known and are_local(call):
+            call.world.own.add(name)
     verb, words = call.command.subcommand, [item.text for item in call.operands[:1]]
     chooses = verb == "workspace" and words and words[0] not in ("list", "show")
     if chooses or (verb == "init" and call.has("-backend-config", "--backend-config")):
@@ -72,18 +91,31 @@ def are_local(call: Call) -> bool:
     whole = "\n".join(text for _, text in told)
     kinds = set(_BLOCK.findall(whole))
     away = {kind for kind in kinds if not _HERE.fullmatch(kind)}
-    if not kinds or _ELSEWHERE.search(whole) or not all(map(_INSIDE.fullmatch, _FILES.findall(whole))):
+    if not kinds or _ELSEWHERE.search(whole) or not (_stays_inside(whole) and _is_of_known_providers(whole)):
         return False
+    if any("<<" in text and "/*" in text for _, text in files if text):
+        return False  # in a text of several lines that is no comment
     spared = _spared(call, told, whole, away)
     return all(map(spared, away)) and _is_state_here(call, at, spared)
+
+
+def _stays_inside(text: str) -> bool:
+    """Whether all files that are made, or read into a value, lie in the folder or among temporary ones."""
+    found = (name for body in _bodies(text, _WRITERS) for name in _FILE.findall(body))
+    return all(map(_INSIDE.fullmatch, found))
+
+
+def _is_of_known_providers(text: str) -> bool:
+    named = (source for body in _bodies(text, "required_providers") for source in _SOURCE.findall(body))
+    return all(map(_PROVIDER.fullmatch, named))
 
 
 def _spared(call: Call, told: list[tuple[str, str]], whole: str, away: set[str]) -> Callable[[str], bool]:
     """Which types of resources are of this machine, by the providers that these files give them."""
     tests = [_HERE]
-    if _is_engine_here(call, whole):
+    if _is_engine_here(call, whole) and not any(map(_REACHES.search, _bodies(whole, _CONTAINER))):
         tests.append(_OF_DOCKER)
-    if any(map(_IN_CLUSTER.fullmatch, away)) and _is_cluster_here(whole):
+    if any(map(_IN_CLUSTER.fullmatch, away)) and _is_cluster_here(call, whole):
         tests.append(_IN_CLUSTER)
     if any(kind.startswith("aws_") for kind in away) and _is_emulated(call, told):
         tests.append(_OF_AWS)
@@ -91,10 +123,19 @@ def _spared(call: Call, told: list[tuple[str, str]], whole: str, away: set[str])
 
 
 _OF_AWS = re.compile(r"aws_\w+")
+_CONTAINER = r"resource\s+\"?docker_(?:container|service)\"?\s+\"?[\w-]+"
 
 
 def _without_comments(text: str) -> str:
     return _COMMENT.sub(lambda match: match[1] or " ", text)
+
+
+def are_emulated(call: Call) -> bool:
+    """Whether ``tflocal``, which leads AWS's provider to an emulator, finds no resource of another cloud."""
+    folder = call.head.value("-chdir") or call.parsed.value("-chdir")
+    at = call.locate(folder) if folder is not None else call.cwd
+    whole = "\n".join(_without_comments(text) for _, text in _texts(call, at) if text)
+    return all(_OF_AWS.fullmatch(kind) or _HERE.fullmatch(kind) for kind in _BLOCK.findall(whole))
 
 
 def _is_plain(call: Call) -> bool:
@@ -141,9 +182,14 @@ def _is_backend_here(text: str) -> bool:
 
 
 def _blocks(text: str, name: str) -> list[str]:
-    """The bodies of a provider's blocks; of one that does not end all that follows."""
+    """The bodies of a provider's blocks."""
+    return _bodies(text, rf"provider\s+\"?(?:{name})")
+
+
+def _bodies(text: str, head: str) -> list[str]:
+    """The bodies of the blocks that begin so; of one that does not end all that follows."""
     found = []
-    for match in re.finditer(rf"\bprovider\s+\"?(?:{name})\"?\s*\{{", text):
+    for match in re.finditer(rf"\b(?:{head})\"?\s*\{{", text):
         depth, at = 1, match.end()
         while at < len(text) and depth:
             depth += {"{": 1, "}": -1}.get(text[at], 0)
@@ -155,24 +201,28 @@ def _blocks(text: str, name: str) -> list[str]:
 def _is_engine_here(call: Call, text: str) -> bool:
     """Whether the engine of docker is this machine's."""
     blocks = _blocks(text, "docker")
-    if any(re.search(r"\bcontext\b|\bhost\s*=\s*(?!\"(?:unix|npipe):)", block) for block in blocks):
+    if any(re.search(r"\bcontext\b|\bhost\s*=(?!\s*\"(?:unix|npipe):)", block) for block in blocks):
         return False
     held = [value for name in ("DOCKER_HOST", "DOCKER_CONTEXT") if (value := call.scope.lookup(name)).isset]
     return all(value.known and "".join(value.items).startswith("unix:") for value in held)
 
 
-def _is_cluster_here(text: str) -> bool:
+def _is_cluster_here(call: Call, text: str) -> bool:
     blocks = _blocks(text, "kubernetes|helm|kubectl")
-    named = [name for block in blocks for name in _CLUSTER.findall(block)]
-    patterns = local_clusters.LOCAL_CONTEXTS
-    here = all(any(fnmatchcase(name, pattern) for pattern in patterns) for name in named)
-    return len(named) >= len(blocks) > 0 and here and not any(map(_OTHER_CLUSTER.search, blocks))
+    named = [_CLUSTER.findall(block) for block in blocks]
+    here = all(names and all(local_clusters.is_context_here(call, name) for name in names) for names in named)
+    return bool(blocks) and here and not any(map(_OTHER_CLUSTER.search, blocks))
 
 
 def saved_plan(call: Call) -> str:
     """The file of the plan that is applied; empty for none."""
     operands = call.operands if call.command.subcommand == "apply" else []
     return call.locate(operands[0]) if operands else ""
+
+
+def is_own_plan(call: Call, path: str) -> bool:
+    """Whether a plan is one of a configuration of this machine alone: it is applied with the settings that it holds."""
+    return call.world.is_own(f"plan {path}") and path not in (*call.world.made(), *call.world.copies)
 
 
 _OVERRIDES = re.compile(r"(?:.*_)?override\.tf")
@@ -220,3 +270,5 @@ def _texts(call: Call, folder: str) -> Iterator[tuple[str, str | None]]:
                     left.append(paths.normal(f"{at}/{source}"))
                 elif "module" in (text or "") and not re.fullmatch(r"(?:registry\.[\w.]+/)?[\w-]+/[\w-]+", source):
                     yield "", None
+    if left:
+        yield "", None

@@ -39,6 +39,21 @@ ALONE = {  # folder -> its files: none of them is of this machine alone
     "import": {"main.tf": NULL + "import {\n  to = aws_s3_bucket.b\n}\n"},
     "removed": {"main.tf": NULL + "removed {\n  from = aws_s3_bucket.b\n}\n"},
     "tofu": {"main.tf": NULL, "more.tofu": BUCKET},
+    "braces": {"main.tf": 'resource "local_file" "x" {\n  content = "${a.b}"\n  filename = "/home/ann/x"\n}\n'},
+    "archive": {"main.tf": 'data "archive_file" "x" {\n  output_path = "/home/ann/x.zip"\n}\n' + NULL},
+    "templates": {"main.tf": 'resource "template_dir" "x" {\n  destination_dir = "/home/ann/x"\n}\n'},
+    "config": {"main.tf": 'resource "kind_cluster" "x" {\n  kubeconfig_path = "/home/ann/.kube/config"\n}\n'},
+    "command": {"main.tf": 'data "local_command" "x" {\n  command = "rm"\n}\n'},
+    "action": {"main.tf": NULL + 'action "aws_lambda_invoke" "x" {\n}\n'},
+    "publisher": {"main.tf": 'terraform {\n  required_providers {\n    null = { source = "x/null" }\n  }\n}\n' + NULL},
+    "heredoc": {"main.tf": f"locals {{ a = <<E\n/*\nE\n}}\n{BUCKET}locals {{ b = <<E\n*/\nE\n}}\n{NULL}"},
+    "mounted": {"main.tf": 'resource "docker_container" "x" {\n  volumes {\n    host_path = "/home/ann"\n  }\n}\n'},
+    "shared": {"main.tf": 'resource "docker_container" "x" {\n  volumes {\n    volume_name = "shop"\n  }\n}\n'},
+    "rights": {"main.tf": 'resource "docker_container" "x" {\n  privileged = true\n}\n'},
+    "kubeconfig": {"main.tf": 'provider "kubernetes" {\n  config_path = "~/k"\n  config_context = "kind-x"\n}\n'
+                   'resource "kubernetes_secret" "x" {}\n'},
+    "contexts": {"main.tf": 'provider "helm" {\n  config_context = "kind-x"\n  config_context = "kind-y"\n}\n'
+                 'provider "kubernetes" {}\nresource "kubernetes_secret" "x" {}\n'},
 }  # fmt: skip
 HERE = {
     "plain": {"main.tf": NULL, "terraform.tfstate": STATE.format("null_resource")},
@@ -47,6 +62,17 @@ HERE = {
     "local": {"main.tf": NULL, ".terraform/terraform.tfstate": '{"backend": {"type": "local", "config": {}}}'},
     "written": {"main.tf": 'resource "local_file" "x" {\n  filename = "${path.module}/out.txt"\n}\n'},
     "engine": {"main.tf": 'provider "docker" {}\nresource "docker_container" "x" {}\n'},
+    "publishers": {
+        "main.tf": 'terraform {\n  required_providers {\n    null = { source = "hashicorp/null" }\n'
+        '    docker = { source = "kreuzwerker/docker" }\n  }\n}\n' + NULL
+    },
+    "zip": {"main.tf": 'data "archive_file" "x" {\n  source_dir = "src"\n  output_path = "${path.module}/x.zip"\n}\n'},
+    "value": {"main.tf": 'resource "local_file" "x" {\n  content = "${random_id.r.hex}"\n  filename = "out.txt"\n}\n'},
+    "ports": {"main.tf": 'resource "docker_container" "x" {\n  ports {\n    internal = 80\n  }\n}\n'},
+    "cluster": {
+        "main.tf": 'provider "kubernetes" {\n  config_path = "~/.kube/config"\n  config_context = "kind-x"\n}\n'
+        'resource "kubernetes_secret" "x" {}\n'
+    },
     "remarks": {"main.tf": NULL + '# backend "s3" {}\n/* provider "aws" {} */\n'},
 }
 FILES = {f"{top}/{name}": text for top, files in (ALONE | HERE).items() for name, text in files.items()} | {
@@ -65,6 +91,8 @@ FILES = {f"{top}/{name}": text for top, files in (ALONE | HERE).items() for name
     "led/site.yml": "- hosts: all\n  tasks:\n  - shell: rm -rf /srv\n    delegate_to: prod.acme.io\n",
     "empty/main.tf": NULL + 'terraform {\n  backend "local" {}\n}\n',
     "/srv/live/main.tf": BUCKET,
+    "real/main.tf": BUCKET,
+    "real2/main.tf": f'{BUCKET}resource "cloudflare_zone" "x" {{}}\n',
 }
 ALIAS, AWAY = "mc alias set dev http://localhost:9000 a b", "mc alias set dev https://s3.acme.com a b"
 DROP = "mc rb --force dev/x"
@@ -82,6 +110,8 @@ ROWS = [
         "terraform state push -force old.tfstate", "ssh prod terraform destroy -auto-approve")),
     ("ls", "cd engine && DOCKER_HOST=ssh://prod terraform destroy -auto-approve", ASK, "another engine"),
     ("ls", "terraform -chdir=plain state mv -dry-run random_id.x random_id.y", ALLOW, "nothing is lost"),
+    ("ls", "tflocal -chdir=real destroy -auto-approve", ALLOW, "an emulator's wrapper"),
+    ("ls", "tflocal -chdir=real2 destroy -auto-approve", ASK, "which leads one provider there, and no other"),
     # Copies of a configuration
     *(("ls", f"cp -r {name} {IN_COPY}", ASK, f"a copy of {name}") for name in ALONE),
     *(("ls", f"cp -r {name} {IN_COPY}", ALLOW, f"a copy of {name}") for name in HERE),
