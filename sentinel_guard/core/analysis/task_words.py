@@ -17,6 +17,8 @@ _PLAIN = frozenset(
     )
 )
 """Options that say nothing of a database."""
+_FORCES = ("prisma", "mix", "sqlx")
+"""Programs to which ``-f`` is ``--force``."""
 GIVES_ADDRESS = frozenset(("-D", "--database-url", "-u", "--url", "--database", "-database"))
 _CHOOSES = frozenset(("-e", "--env", "--environment"))
 
@@ -34,6 +36,8 @@ def are_plain(program: str, words: Sequence[str]) -> bool:
         elif name in GIVES_ADDRESS or (before in GIVES_ADDRESS) or "://" in word:
             if program not in BY_ADDRESS:
                 return False
-        elif (word[:1] == "-" and word not in _PLAIN) or (sign and word != "VERSION=0"):
+        elif (word[:1] == "-" and word not in _PLAIN and not (word == "-f" and program in _FORCES)) or (
+            sign and word != "VERSION=0"
+        ):
             return False
     return True

@@ -17,10 +17,8 @@ class CopiedFolders:
         self._copies: list[tuple[str, str]] = []
         """The new name, and the old one on the machine."""
 
-    def __bool__(self) -> bool:
-        return bool(self._copies)
-
-    def __len__(self) -> int:
+    @property
+    def count(self) -> int:
         return len(self._copies)
 
     def add(self, source: str, target: str) -> None:

@@ -74,7 +74,7 @@ class Overlay:
         """Of these the names that the text takes away again, or that may be somebody else's from here on."""
         self.budget = Budget()
         self._world = world
-        self._copied = CopiedFolders(world, self.budget)
+        self._copied: CopiedFolders | None = None
         self.cut = False
         self._files, self._made_files, self._names, self._all_names = {}, (), set(), ""
         self._links, self._folders, self._open, self._called = {}, set(), {}, {}
@@ -104,6 +104,7 @@ class Overlay:
         if text is not None:
             self.write(target, text)
         elif source != target and not target.startswith(f"{source}/"):
+            self._copied = self._copied or CopiedFolders(self._world, self.budget)
             self._copied.add(source, target)
             self.budget.spend(len(self._files) >> 4)
             for path in [path for path in self.made() if f"{path}/".startswith(f"{target}/")]:
@@ -154,7 +155,7 @@ class Overlay:
         self.budget.spend((len(self._files) + len(self._folders)) >> 4)
         named = [dict(one) for one in (self._files, self._links, self._open, self.settings, self.copies)]
         sets = [frozenset(one) for one in (self._folders, self.doubted, self.fetched, self.own, self.forwards)]
-        return self.configured, len(self._copied), named, sets
+        return self.configured, self._copied and self._copied.count, named, sets
 
     def made(self) -> tuple[str, ...]:
         """The files that the text itself wrote."""

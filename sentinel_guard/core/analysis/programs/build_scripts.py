@@ -168,10 +168,8 @@ def npm(call: Call) -> Effects:
         for step in ("install", "prepare"):
             yield from _steps(call, step, (), cwd)
         return
-    if verb in ("create", "init", "innit") and words and words[0][:1] not in ("-", ".", "/"):
-        yield from call.runner.run(
-            [Field(generators.creator(words[0])), *call.operands[1:]], call, f"{call.command.program} create"
-        )
+    if (started := _started(call, verb, words)) is not None:
+        yield from started
         return
     if verb == "workspaces" and "run" in words:
         yield from _steps(call, (words[words.index("run") + 1 :] or [""])[0], (), cwd)
@@ -179,9 +177,6 @@ def npm(call: Call) -> Effects:
     if verb in ("run", "run-script", "rum", "urn"):
         name = words[0] if words else ""
         rest = call.operands[1:] if call.command.program == "npm" else _behind(call, name, _behind(call, verb))
-    elif verb in ("exec", "x", "dlx"):
-        yield from _executed(call, f"{call.command.program} {verb}")
-        return
     elif verb in ("test", "t", "tst", "start", "stop", "restart"):
         name, rest = {"t": "test", "tst": "test"}.get(verb, verb), call.operands
         rest = rest if call.command.program == "npm" else _behind(call, verb)
@@ -192,7 +187,19 @@ def npm(call: Call) -> Effects:
     found = list(_steps(call, name, rest, cwd))
     yield from found
     if not found and name == verb and name not in (*_INSTALLS, *_OWN, ""):
-        yield from call.runner.run([Field(verb), *_behind(call, verb)], call, "node_modules/.bin")
+        via = "node_modules/.bin" if not _other_folder(call) else _named(call, "exec")
+        yield from call.runner.run([Field(verb), *_behind(call, verb)], call, via, cwd=_given_folder(call))
+
+
+def _started(call: Call, verb: str, words: Sequence[str]) -> Effects | None:
+    """A program that a package manager starts; None for what is none."""
+    program = call.command.program
+    if verb in ("create", "init", "innit") and words and words[0][:1] not in ("-", ".", "/"):
+        return call.runner.run([Field(generators.creator(words[0])), *call.operands[1:]], call, f"{program} create")
+    if verb == "workspace" and program == "yarn" and len(words) > 1:
+        rest = _behind(call, words[0])
+        return call.runner.run(rest[rest[0].text in ("run", "exec") :], call, "yarn workspace")
+    return _executed(call, _named(call, verb)) if verb in ("exec", "x", "dlx") else None
 
 
 def _behind(call: Call, word: str, fields: Sequence[Field] | None = None) -> Sequence[Field]:
@@ -203,9 +210,24 @@ def _behind(call: Call, word: str, fields: Sequence[Field] | None = None) -> Seq
 
 
 def _executed(call: Call, via: str) -> Effects:
+    cwd = _given_folder(call)
     for text in call.parsed.values("-c", "--call"):
-        yield from call.runner.script(text.text if text.known else UNKNOWN, call, via)
-    yield from call.runner.run(call.operands, call, via)
+        yield from call.runner.script(text.text if text.known else UNKNOWN, call, via, cwd=cwd)
+    yield from call.runner.run(call.operands, call, via, cwd=cwd)
+
+
+def _other_folder(call: Call) -> str:
+    """The option by which a package manager works in a folder that nobody looked up, or in several."""
+    unknown = (name for name in _FOLDERS if any(not item.known for item in call.parsed.values(name)))
+    return next((name for name in _CHOOSERS if call.has(name)), next(unknown, ""))
+
+
+_CHOOSERS = ("-w", "--workspace", "--workspaces", "-ws", "-F", "--filter", "-r", "--recursive", "--workspace-root")
+
+
+def _named(call: Call, verb: str) -> str:
+    """How a package manager is named as what started something: ``pnpm exec``, ``pnpm --filter exec``."""
+    return " ".join(filter(None, (call.command.program, _other_folder(call), verb)))
 
 
 _OWN = frozenset(
@@ -259,9 +281,17 @@ _OWN = frozenset(
 """Verbs of the package managers themselves: what is none of them, and no script, is a program that was installed."""
 
 
+_FOLDERS = ("--prefix", "-C", "--dir", "--cwd")
+
+
+def _given_folder(call: Call) -> str:
+    """Where a package manager is told to work; empty for where it stands, and for a folder that nobody knows."""
+    folder = call.parsed.value(*_FOLDERS)
+    return call.locate(folder) if folder is not None and folder.known else ""
+
+
 def _folder(call: Call) -> str:
-    folder = call.parsed.value("--prefix", "-C", "--dir", "--cwd")
-    return call.locate(folder) if folder is not None and folder.known else call.cwd
+    return _given_folder(call) or call.cwd
 
 
 def _steps(call: Call, name: str, rest: Sequence[Field], cwd: str) -> Effects:
@@ -275,9 +305,7 @@ def _steps(call: Call, name: str, rest: Sequence[Field], cwd: str) -> Effects:
                 yield call.opaque(f"the script {step} as it was changed here", "code")
             yield from piped_downloads(call, text)
             more = " ".join(_quoted(item) for item in rest) if step == name else ""
-            yield from call.runner.script(
-                f"{text} {more}", call, f"{call.command.program} run {name}", cwd=cwd, file=True
-            )
+            yield from call.runner.script(f"{text} {more}", call, _named(call, f"run {name}"), cwd=cwd, file=True)
 
 
 def run_scripts(call: Call) -> Effects:

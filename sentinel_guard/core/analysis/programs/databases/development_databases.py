@@ -29,7 +29,12 @@ _PACKAGE_SCRIPT = re.compile(r"(?:npm|pnpm|yarn|bun) run \S+")
 """A line of package.json, which is data: it sets no variable but in the line itself."""
 _BY_DOTENV = {"prisma": dotenv_databases.prisma, "artisan": dotenv_databases.laravel}
 _EXAMPLES = (".example", ".sample", ".template", ".dist")
-_WRAPPERS = frozenset(("npx", "bundle", "yarn", "pnpm", "bunx", "time", "nice", "command"))
+_WRAPPERS = frozenset(
+    (
+        *("npx", "bundle", "yarn", "pnpm", "bunx", "time", "nice", "command", "node_modules/.bin"),
+        *(f"{manager} {verb}" for manager in ("npm", "pnpm", "yarn", "bun") for verb in ("exec", "x", "dlx")),
+    )
+)
 """What runs a tool with the variables and in the folder that are there."""
 _ASKS = re.compile(r"\bENV\b|get_env|fetch_env|\benviron|getenv|\benv\(|\$\{|<%|\bimport_config\b|\bFile\.|\bread\b")
 """Settings that the environment, or another file, fills in."""

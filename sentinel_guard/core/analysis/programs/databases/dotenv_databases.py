@@ -6,7 +6,9 @@ cache or a variable may say more than ``.env`` does, nothing is told.
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from functools import partial
 
 from sentinel_guard.core.analysis import task_words
@@ -35,17 +37,30 @@ def is_named(address: str) -> bool:
 
 def prisma(call: Call) -> bool:
     """https://www.prisma.io/docs/orm/more/development-environment/environment-variables"""
-    schema = next((text for name in ("prisma/schema.prisma", "schema.prisma") if (text := _read(call, name))), "")
-    names = _URL.findall(schema)
-    elsewhere = '"prisma"' in _read(call, "package.json") or call.world.glob(call.locate(Field("prisma.config.*")))
-    if not names or elsewhere or any(literal for _, literal in names):
+    said = prisma_settings(call).get("schema", "")
+    places = ["prisma/schema.prisma", "schema.prisma"] if said == "" else [said]
+    schema = next((name for name in places if isinstance(name, str) and _read(call, name)), "")
+    names = _URL.findall(_read(call, schema)) if schema else []
+    coded = call.world.glob(call.locate(Field("prisma.config.*"))) or call.world.glob(call.locate(".config/prisma.*"))
+    if not names or coded or any(literal for _, literal in names):
         return False
-    files = [call.locate(Field(name)) for name in (".env", "prisma/.env")]
+    files = dict.fromkeys(
+        call.locate(Field(name)) for name in (".env", "prisma/.env", f"{schema.rpartition('/')[0] or '.'}/.env")
+    )
     for name, _ in names:
         given = [file for file in files if call.world.fulfils(file, partial(_gives, name))]
         if not given or any(call.world.fulfils(file, partial(_leads_away, call, name)) for file in given):
             return False
     return True
+
+
+def prisma_settings(call: Call) -> Mapping[str, object]:
+    """What ``package.json`` says to Prisma."""
+    try:
+        said = json.loads(_read(call, "package.json") or "{}").get("prisma") or {}
+    except (ValueError, AttributeError):
+        return {"schema": None}
+    return said if isinstance(said, dict) else {}
 
 
 def _gives(name: str, text: str) -> bool:

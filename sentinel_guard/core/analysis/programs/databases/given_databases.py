@@ -15,7 +15,7 @@ from itertools import pairwise
 from sentinel_guard.core.analysis import network_addresses, paths, task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.databases import client_servers
+from sentinel_guard.core.analysis.programs.databases import client_servers, dotenv_databases
 
 _NAMES = re.compile(
     r"(?:\w+_)?(?:DATABASES?|DB|DBSTRING|FLYWAY|LIQUIBASE(?:_COMMAND)?|DATASOURCE|SQLITE|POSTGRES(?:QL)?|PG|MYSQL|MARIADB|MONGO(?:DB)?)(?:_\w+)?|\w+_DSN|DSN"
@@ -315,7 +315,6 @@ _OTHER_URL = re.compile(r"(?m)^\s+url\s*:(?!.*\bDATABASE_URL\b)|\bmigrations_pat
 _REPOS = re.compile(r"\becto_repos:\s*\[[^\]]*,")
 _TAKES = re.compile(r"\benv\(\s*[\"'](\w+)|\bprocess\.env\.(\w+)")
 _FIXED = re.compile(r"(?mi)\b\w*url\s*[=:]\s*[\"']")
-_OTHER_SCHEMA = re.compile(r"\"prisma\"\s*:\s*\{[^}]*\"schema\"")
 
 
 def _is_one(call: Call, program: str, names: list[str]) -> bool:
@@ -332,9 +331,8 @@ def _is_one(call: Call, program: str, names: list[str]) -> bool:
     if program == "prisma":
         texts = [read("prisma/schema.prisma"), *map(read, ("prisma.config.ts", "prisma.config.js"))]
         taken = {one or other for text in texts for one, other in _TAKES.findall(text)}
-        return (
-            taken <= {*names} and not any(map(_FIXED.search, texts)) and not _OTHER_SCHEMA.search(read("package.json"))
-        )
+        other = "schema" in dotenv_databases.prisma_settings(call)
+        return taken <= {*names} and not any(map(_FIXED.search, texts)) and not other
     return True
 
 

@@ -17,6 +17,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, 
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.databases import (
     development_databases,
+    dotenv_databases,
     given_databases,
     own_databases,
     project_databases,
@@ -135,6 +136,9 @@ def tasks(call: Call) -> Effects:
     yield from _shell(call, program, given)
     if program == "rake":
         yield from _rake(call, given)
+    elif program == "prisma" and {"reset", "seed"} & {*words[:2]} and "--skip-seed" not in words:
+        seed = dotenv_databases.prisma_settings(call).get("seed")
+        yield from call.runner.script(seed, call, "prisma seed", file=True) if isinstance(seed, str) else ()
     if _on_tests(call, words) or _is_thrown_away(call, program, words):
         return
     if (_MIGRATES.get(program, "") in words or {*_STEPS} & {*words[:4]}) and _on_production(call):
