@@ -40,6 +40,8 @@ FILES |= {
     f"{ROOT}/prisma/schema.prisma": 'datasource db {\n  provider = "sqlite"\n  url = "file:../made.db"\n}\n',
 }
 FILES |= {f"{HOME}/notes.txt": "x\n", f"{HOME}/made.txt": "x\n"}
+FILES |= {f"{ROOT}/.made": "../made.txt\n", f"{ROOT}/.noted": "../notes.txt\n"}
+REMOVE = 'git worktree remove --force "$(cat {})"'
 MADE = (f"{ROOT}/made.db", f"{HOME}/made.txt", STASH)
 """What the session made, of all that is there."""
 
@@ -127,6 +129,17 @@ ROWS = [
     ("mv ~/notes.txt ~/made.txt/n; rm -rf ~/made.txt", Response.ASK, "the person's in a folder of the session's"),
     ("ln ~/notes.txt ~/n; echo > ~/n", Response.ASK, "the person's by another name"),
     ("rm ~/made.txt/$(choose)", Response.ASK, "nobody knows what it will be"),
+    # By a name in a file: whoever wrote it, what it names now is what goes, and its age says whose that is.
+    (REMOVE.format(".made"), Response.ALLOW, "the session's by a name in a file"),
+    (f'W=$(cat .made) && {REMOVE.format(".made")}; rm -rf "$W"', Response.ALLOW, "and by a variable"),
+    ('read -r W < .made; git worktree remove -f "$W"', Response.ALLOW, "that read it"),
+    (f"git worktree add ../w && echo ../w > .w && {REMOVE.format('.w')}", Response.ALLOW, "in one text"),
+    (REMOVE.format(".noted"), Response.ASK, "the person's by a name in a file"),
+    (f"echo ../notes.txt > .made; {REMOVE.format('.made')}", Response.ASK, "it names the person's now"),
+    (f"choose > .made; {REMOVE.format('.made')}", Response.ASK, "nobody knows what it will name"),
+    (f"choose | tee .made; {REMOVE.format('.made')}", Response.ASK, "the same"),
+    (f"cp .noted .made; {REMOVE.format('.made')}", Response.ASK, "the person's, by a copy"),
+    (REMOVE.format(".none"), Response.ASK, "no such file"),
     ("cp README.md ~/made.txt", Response.ALLOW, "over the session's"),
     ("cp README.md ~/notes.txt", Response.ASK, "over the person's"),
 ]
