@@ -182,7 +182,7 @@ def _counted(effects: Sequence[Effect], world: Overlay) -> Sequence[Effect]:
 
 def _with_texts(effects: Sequence[Effect], world: Overlay) -> Sequence[Effect]:
     """What the action itself wrote goes along with its writing, and with its reading that again."""
-    made, moves = frozenset(world.made()), (Kind.WRITE, Kind.READ)
+    made, moves = world.made(), (Kind.WRITE, Kind.READ)
     if not made:
         return effects
     return [_with_text(e, world.read(e.target) or "") if e.target in made and e.kind in moves else e for e in effects]

@@ -112,7 +112,7 @@ def _effects(call: Call) -> Iterator[Effect]:
         row = None
     if row is None and not call.world.configured:
         return
-    for path in call.world.made()[:MAX_LOADED]:
+    for path in [*call.world.made()][:MAX_LOADED]:
         text = call.world.read(path)
         language = _language(call, row, path)
         if language and text and UNKNOWN not in text:
@@ -198,7 +198,7 @@ def _plugins(call: Call, given: Sequence[str]) -> Iterator[Effect]:
     for text in given:
         for match in _INIT_HOOK.finditer(text):
             yield from run(call, match[2], "python")
-    for path in call.world.made()[:MAX_LOADED]:
+    for path in [*call.world.made()][:MAX_LOADED]:
         name, (stem, dot, ending) = paths.base(path), paths.base(path).rpartition(".")
         language, folder = _CODE.get(dot + ending, ""), paths.base(paths.parent(path))
         named = re.compile(rf"(?<![\w-])(?:{re.escape(stem)}(?:\.{re.escape(ending)})?|{re.escape(folder)})/?(?![\w-])")

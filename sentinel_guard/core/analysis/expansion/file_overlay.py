@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.copied_folders import CopiedFolders, moved
@@ -28,8 +28,6 @@ class Overlay:
     """A World on top of another one. Lives for one analysis, so it may remember what it asked."""
 
     _files: dict[str, str | None]
-    _made_files: tuple[str, ...] | None
-    """The written files; None where they are to be listed anew."""
     _names: set[str]
     _all_names: str
     """Their names, each once; and these in one text."""
@@ -76,7 +74,7 @@ class Overlay:
         self._world = world
         self._copied: CopiedFolders | None = None
         self.cut = False
-        self._files, self._made_files, self._names, self._all_names = {}, (), set(), ""
+        self._files, self._names, self._all_names = {}, set(), ""
         self._links, self._folders, self._open, self._called = {}, set(), {}, {}
         self._globs, self._matters, self._kinds, self._located = {}, {}, {}, {}
         self._real, self._committed = {"/": "/"}, dict[tuple[str, str], str | None]()
@@ -85,8 +83,6 @@ class Overlay:
 
     def write(self, path: str, text: str | None) -> None:
         """From here on the file holds this text; nobody knows what one holds that is too long (None: another one)."""
-        if path not in self._files:
-            self._made_files = None
         self._files[path] = text if text is not None and len(text) <= MAX_READ else None
         if (name := paths.base(path)) not in self._names:
             self._names.add(name)
@@ -157,11 +153,9 @@ class Overlay:
         sets = [frozenset(one) for one in (self._folders, self.doubted, self.fetched, self.own, self.forwards)]
         return self.configured, self._copied and self._copied.count, named, sets
 
-    def made(self) -> tuple[str, ...]:
-        """The files that the text itself wrote."""
-        if self._made_files is None:
-            self._made_files = tuple(self._files)
-        return self._made_files
+    def made(self) -> KeysView[str]:
+        """The files that the text itself wrote, those that it writes from here on, too."""
+        return self._files.keys()
 
     def made_as(self, names: frozenset[str]) -> list[str]:
         """Of these those that are called so."""
