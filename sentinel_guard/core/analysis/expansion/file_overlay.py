@@ -31,6 +31,8 @@ class Overlay:
     _names: set[str]
     _all_names: str
     """Their names, each once; and these in one text."""
+    _searched: dict[str, int]
+    """How far that was searched for a word, and it was not there."""
     _links: dict[str, str]
     _folders: set[str]
     _open: dict[str, str]
@@ -74,7 +76,7 @@ class Overlay:
         self._world = world
         self._copied: CopiedFolders | None = None
         self.cut = False
-        self._files, self._names, self._all_names = {}, set(), ""
+        self._files, self._names, self._all_names, self._searched = {}, set(), "", {}
         self._links, self._folders, self._open, self._called = {}, set(), {}, {}
         self._globs, self._matters, self._kinds, self._located = {}, {}, {}, {}
         self._real, self._committed = {"/": "/"}, dict[tuple[str, str], str | None]()
@@ -163,7 +165,8 @@ class Overlay:
 
     def made_with(self, word: str) -> tuple[str, ...]:
         """Of these those with a word in their names."""
-        if word not in self._all_names:
+        if self._all_names.find(word, self._searched.get(word, 0)) < 0:
+            self._searched[word] = max(0, len(self._all_names) - len(word))
             return ()
         return tuple(path for path in self.made() if word in paths.base(path))
 
