@@ -232,8 +232,11 @@ def _gone(what: str, host: str, effect: Effect) -> Finding:
 
 def _sent(case: Case) -> Iterator[Finding]:
     root = case.session.root or case.action.root
+    sent = list(sendings(case.action, case.effects, case.look, root))
+    if not sent:
+        return
     contents = _Contents(case)
-    for sending in contents.each_once(list(sendings(case.action, case.effects, case.look, root))):
+    for sending in contents.each_once(sent):
         if not _may_have(case, sending.host):
             yield from _content(case, sending, contents)
             yield from _variables(sending)
