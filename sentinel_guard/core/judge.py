@@ -90,13 +90,13 @@ def _each_command_once(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
 
 def _run(check: Check, case: Case) -> list[Finding]:
     found: list[Finding] = []
+    broken: list[Finding] = []
     try:
-        for finding in check(case):  # one by one: what it says before it fails counts
-            if case.outcome is None or finding.response in _IN_TIME:
-                found.append(softened(finding, case.policy))
+        found.extend(check(case))  # what it says before it fails counts
     except Exception as e:  # noqa: BLE001 - rule 5: whatever a check raises is a no
-        found.append(_broken(check.name, f"it failed: {type(e).__name__}: {e}"))
-    return found
+        broken.append(_broken(check.name, f"it failed: {type(e).__name__}: {e}"))
+    told = [softened(f, case.policy) for f in found if case.outcome is None or f.response in _IN_TIME] if found else []
+    return told + broken
 
 
 def _broken(name: str, why: str) -> Finding:

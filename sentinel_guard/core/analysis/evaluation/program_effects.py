@@ -31,6 +31,7 @@ from sentinel_guard.core.model import Command, Effect, Kind
 
 SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib", "/opt/", "/nix/", "/snap/")
 """Programs there are not scripts of this project."""
+_TYPED, _NO_WORDS = frozenset(("typed",)), frozenset[str]()
 _HELP = ("--help", "-help")
 _TEXTS = ("-c", "-e", "-m", "-r", "-p", "-n", "--eval", "--print")
 """Options with which an interpreter takes its script from elsewhere."""
@@ -48,8 +49,8 @@ def start_program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> 
 def _start(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     own, head, parsed = build(fields, OPTIONS, place.via)
     typed = walk.world.typed and not (place.stdin or place.elsewhere) and reads_terminal(own, parsed)
-    walk.add(Effect(Kind.EXECUTE, own.program, how=frozenset(("typed",) if typed else ()), command=own), place)
     name = own.program
+    walk.add(Effect(Kind.EXECUTE, name, True, _TYPED if typed else _NO_WORDS, own), place)
     privileged = place.via and not wrapper_effects.PRIVILEGED.isdisjoint(place.via)
     if privileged and name in SHELLS and not parsed.operands and not place.stdin:
         walk.add(Effect(Kind.PRIVILEGE, "root shell", command=own), place)

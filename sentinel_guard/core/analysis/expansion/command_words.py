@@ -14,7 +14,7 @@ def expand_all(words: Iterable[Word], scope: Scope) -> list[Field]:
     fields: list[Field] = []
     for word in words:
         if word.plain:
-            fields.append(Field(word.literal or "", source=word.source))
+            fields.append(Field(word.literal or "", True, False, word.source))
         else:
             fields.extend(expand(word, scope))
     return fields
