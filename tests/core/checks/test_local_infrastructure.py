@@ -17,6 +17,14 @@ READS = "secretsmanager get-secret-value --secret-id x"
 QUEUE = 'resource "aws_sqs_queue" "jobs" {}\n'
 NAMESPACE = 'resource "kubernetes_namespace" "x" {}\n'
 NODE, PYTHON, GO = (f"name: edge\nruntime: {name}\n" for name in ("nodejs", "python", "go"))
+LED = {
+    "lines": 'import {\n  s3\n} from "@pulumi/aws";',
+    "computed": "const aws = require(name);",
+    "mount": 'new docker.Container("x", {volumes: [{hostPath: "/home/ann", containerPath: "/h"}]});',
+    "pushed": 'new docker.RegistryImage("x", {name: "acme/x"});',
+    "removed": 'import * as fs from "fs";\nfs.rmSync("/home/ann/x", {recursive: true});',
+    "file": 'import * as local from "@pulumi/local";',
+}
 FILES = {
     "README.md": "# the data is in shop-store\n",
     "compose.dev.yml": 'services:\n  vault:\n    image: hashicorp/vault\n    ports: ["127.0.0.1:8200:8200"]\n'
@@ -57,9 +65,28 @@ FILES = {
     "go/main.go": 'package main\n\nimport (\n\t"github.com/pulumi/pulumi-random/sdk/v4/go/random"\n)\n',
     "goaws/Pulumi.yaml": GO,
     "goaws/main.go": 'package main\n\nimport (\n\ts "github.com/pulumi/pulumi-aws/sdk/v6/go/aws/s3"\n)\n',
+    **{f"{name}/Pulumi.yaml": NODE for name in LED},
+    **{f"{name}/index.ts": f'import * as docker from "@pulumi/docker";\n{text}\n' for name, text in LED.items()},
+    "stack/Pulumi.yaml": NODE,
+    "stack/index.ts": 'import * as docker from "@pulumi/docker";\n',
+    "stack/Pulumi.prod.yaml": "config:\n  docker:host: ssh://prod\n",
+    "main/Pulumi.yaml": f"{NODE}main: ../aws\n",
+    "main/index.ts": 'import * as docker from "@pulumi/docker";\n',
+    "java/Pulumi.yaml": "runtime: java\n",
+    "java/a.py": "import pulumi\n",
+    "system/Pulumi.yaml": PYTHON,
+    "system/__main__.py": "import os\nimport pulumi\nos.system('x')\n",
+    "several/Pulumi.yaml": PYTHON,
+    "several/__main__.py": "import pulumi, pulumi_aws\n",
+    "quoted/Pulumi.yaml": 'runtime: yaml\nresources:\n  b: {"type": "aws:s3:Bucket"}\n',
     "yaml/Pulumi.yaml": "runtime: yaml\nresources:\n  pet:\n    type: random:RandomPet\n",
     "yamlaws/Pulumi.yaml": "runtime: yaml\nresources:\n  b:\n    type: aws:s3:Bucket\n",
 }
+AWAY = (
+    *("deep", "needs", "shared", "other", "gcp", "goaws", "yamlaws"),
+    *LED,
+    *("stack", "main", "java", "system", "several", "quoted"),
+)
 ROWS = [
     # Terraform
     ("ls", "terraform -chdir=over destroy -auto-approve", ALLOW, "an override is merged into its provider"),
@@ -79,7 +106,7 @@ ROWS = [
     *(("ls", f"cp -r {folder} /tmp/p && cd /tmp/p && {BACKEND} pulumi up --yes", ALLOW, f"a copy of {folder}")
       for folder in ("node", "python", "go", "yaml")),
     *(("ls", f"cp -r {folder} /tmp/p && cd /tmp/p && {BACKEND} pulumi up --yes", ASK, f"a copy of {folder}")
-      for folder in ("deep", "needs", "shared", "other", "gcp", "goaws", "yamlaws")),
+      for folder in AWAY),
     ("ls", f"./gen > node/site.ts && cd node && {BACKEND} pulumi up --yes", ASK, "code of which nobody knows"),
     *(("ls", f"cd {folder} && {BACKEND} pulumi {verb}", ALLOW, f"{folder} takes in what is of this machine")
       for folder in ("node", "python", "go", "yaml") for verb in ("up --yes -s x", "destroy --yes", "stack rm x -y")),
@@ -88,7 +115,9 @@ ROWS = [
     ("ls", "cd node && PULUMI_BACKEND_URL=s3://acme pulumi up --yes", ASK, "the same"),
     ("ls", "cd node && PULUMI_BACKEND_URL=file:///srv/state pulumi destroy --yes", ASK, "a state that stays"),
     *(("ls", f"cd {folder} && {BACKEND} pulumi up --yes", ASK, f"{folder} may reach a cloud")
-      for folder in ("deep", "needs", "shared", "other", "gcp", "goaws", "yamlaws")),
+      for folder in AWAY),
+    ("ls", f"cd node && {BACKEND} DOCKER_HOST=ssh://prod pulumi up --yes", ASK, "another engine"),
+    ("ls", f"cd node && {BACKEND} pulumi up --yes -c docker:host=ssh://prod", ASK, "the same by a word"),
     ("ls", f"./gen > node/site.ts && cd node && {BACKEND} pulumi up --yes", ASK, "code of which nobody knows"),
     # Volumes
     ("docker volume create tide-tmp && docker run --rm -v tide-tmp:/b a true", "docker volume rm tide-tmp", ALLOW,
