@@ -155,7 +155,10 @@ def begin_text(scope: Scope, text: str, via: str, *, file: bool) -> None:
     scope.ended = False if tells else None
     by_bash = via == "bash" or (via not in SHELLS and _OF_BASH.match(text) is not None)
     by_posix = via.partition(" ")[0] in _BY_POSIX or (via not in SHELLS and _OF_POSIX.match(text) is not None)
-    scope.options |= {DECIDES: tells and (by_bash or by_posix), _LIMITED: not by_bash}
+    unsaid = via.partition(" ")[0] not in (*SHELLS, *_BY_POSIX) and not text.startswith(
+        "#!"
+    )  # the shell that starts it
+    scope.options |= {DECIDES: tells and (by_bash or by_posix), _LIMITED: not (by_bash or unsaid)}
 
 
 def begin_name(scope: Scope, name: str | None, *, file: bool) -> None:
@@ -172,8 +175,6 @@ def told(node: Node, scope: Scope) -> bool | None:
         return None
     if not is_plain(node):
         return _as_command(node, scope)
-    if scope.options.get(_LIMITED) is not False and not all(map(_is_posix, _tested(node))):
-        return None
     names = {name for test in _tested(node) for name in variables_in(test)}
     if not RUNTIME.isdisjoint(names) or any(scope.attributes.get(name, "r") != "r" for name in names):
         return None
@@ -220,6 +221,8 @@ def surely(condition: Node, scope: Scope, *, holds: bool) -> bool:
     if scope.ended is None:
         return False
     tests = list(_tests(condition, holds))
+    if scope.options.get(_LIMITED) is not False and not all(_is_posix(test) for test, _ in tests):
+        return False
     return bool(tests) and all(truth(test, scope) is so for test, so in tests)
 
 

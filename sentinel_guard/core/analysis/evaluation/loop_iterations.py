@@ -209,9 +209,13 @@ def _any_number(walk: Walker, place: WalkContext, iteration: Callable[[list[Scop
     scope, exits = place.scope, list[Scope]()
     before = scope.copy()
     decides = scope.options.pop(DECIDES, False)  # a value may come in a later round than is walked
-    text = iteration(exits)
+    given = first = scope.positional
+    text, done = iteration(exits), 0
+    while scope.positional not in (None, given) and done < MAX_ITERATIONS and walk.world.budget.rounds >= 0:
+        given, done = scope.positional, done + 1  # each round has shifted them
+        text += _again(walk, done, partial(iteration, exits))
     changed = differing_names(before, scope)
-    for done in (1, 2) if changed else ():
+    for done in (1, 2) if changed or scope.positional != first else ():
         merge_variables(scope, [before, scope.copy()])
         scope.forget(name for name in changed if _counts(scope, name))
         before = scope.copy()
@@ -325,7 +329,7 @@ def _holds(node: Loop, test: tuple[Part, ...], scope: Scope) -> bool | None:
     else:
         items = node.condition.items if node.condition is not None else ()
         # A constant says nothing of how many rounds there are.
-        asks = len(items) == 1 and (variables_in(items[0][0]) or (scope.options.get(DECIDES) and _asks_arguments(node)))
+        asks = len(items) == 1 and (variables_in(items[0][0]) or _asks_arguments(node))
         holds = truth(items[0][0], scope) if asks else None
     return holds if holds is None or node.kind == "while" else not holds
 

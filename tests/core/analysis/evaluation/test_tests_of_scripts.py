@@ -109,9 +109,16 @@ SEEN = [
     ('[ "$V" = 1 ] || p\nV=2', "V=1; D=1 bash s.sh", "a variable that is not exported"),
     ('c && V=1\n[ "$V" = 1 ] || p', "V=1; D=1 bash s.sh", "which the script may set"),
     ('if c; then\nV=1\nfi\n[ "$V" = 1 ] || p', "V=1; D=1 bash s.sh", "in a branch"),
+    ('while [ $# -gt 0 ]; do case "$1" in b) p ;; esac; shift; done; let x=1', "bash s.sh a b", "its second argument"),
+    ('while true; do case "$1" in a) ;; b) p ;; *) break ;; esac; shift; done; let x=1', "bash s.sh a b", "the same"),
+    ("", 'set -- a b; while [ $# -gt 0 ]; do case "$1" in b) p ;; esac; shift; done', "of a text"),
     ("", 'D=1; [ "$D" = 1 ] || p', "a line that is typed"),
     ("", "D=1 bash -c '[ \"$D\" = 1 ] || p'", "a text"),
 ]  # fmt: skip
+NO_ROUND = [
+    ('while [ $# -gt 0 ]; do case "$1" in b) p ;; esac; shift; done; let x=1', "bash s.sh a c", "another argument"),
+    ('while true; do case "$1" in a) ;; b) p ;; esac; shift; done; let x=1', "bash s.sh a a", "the same"),
+]
 ENDED = [
     ('case "$D" in /*) exit 2 ;; esac\np', "an arm that is taken"),
     ('D=${D:-out}\ncase "$D" in /*|.|*..*) echo no >&2; exit 2 ;; esac\np', "behind a default that is not taken"),
@@ -144,6 +151,9 @@ GOES_ON = [
     ('[ "$D" = / ] && exit\np', "D=/ sudo ./s.sh", "a wrapper that takes variables away"),
     ('[ "$D" = / ] && exit\np', "D=/ env -u D bash s.sh", "and another"),
     ('[ "$D" = / ] && exit\np', "D=/; bash s.sh", "a variable that is not exported"),
+    ("[[ -n x ]] && exit\np", "sh s.sh", "a test that sh does not know"),
+    ("((1)) && exit\np", "dash s.sh", "another one"),
+    ("#!/bin/sh\n[[ -n x ]] && exit\np", EXITS, "the same, as the script says"),
     ("exit & p", EXITS, "in the background"),
     ("exit | cat; p", EXITS, "of a pipe"),
     ("(exit); p", EXITS, "of a subshell"),
@@ -300,6 +310,11 @@ def test_what_a_script_does_not_come_to_is_not_run(call, value, script, why, tmp
     words = ["bash", "s.sh", "a"]
     done = subprocess.run(words, cwd=tmp_path, env={"D": value}, capture_output=True, text=True, check=False)
     assert "ran" not in done.stdout
+
+
+@pytest.mark.parametrize(("script", "call", "why"), NO_ROUND)
+def test_each_round_of_a_loop_has_its_own_argument(script, call, why):
+    assert not runs(script, call), why
 
 
 @pytest.mark.parametrize(("script", "call", "why"), [*SEEN, *GOES_ON])
