@@ -314,6 +314,13 @@ SERVERS = [
     ("ls", "docker compose exec near psql -c 'DROP TABLE x'", ALLOW, "one that is told of a service beside it"),
     ("ls", "docker context use prod && docker compose exec db psql -c 'DROP TABLE x'", ASK, "another engine's"),
     ("ls", "DOCKER_HOST=ssh://build1 docker compose exec db psql -c 'DROP TABLE x'", ASK, "the same by a variable"),
+    ("ls", "docker compose -f free.yaml exec db psql -c 'DROP TABLE x'", ALLOW, "a file that agrees with the usual"),
+    ("ls", "cd old; docker compose -f free.yaml exec db psql -c 'DROP TABLE x'", ASK, "which says that it keeps data"),
+    ("ls", "docker compose --env-file ci.env exec db psql -c 'DROP TABLE x'", ALLOW, "a file of variables"),
+    ("ls", "docker compose --env-file file.env exec db psql -c 'DROP TABLE x'", ASK, "one that names other files"),
+    ("ls", "docker compose --env-file name.env exec db psql -c 'DROP TABLE x'", ASK, "or another project"),
+    ("ls", "mkdir ../shop; cp compose.yaml ../shop; cd ../shop; docker compose exec db psql -c 'DROP TABLE x'", ASK,
+     "a project that is there under that name"),
     # Clones.
     ("git clone u /tmp/shop", "cd /tmp/shop && git reflog expire --expire=now --all", ALLOW, "a copy"),
     ("ssh h git clone u /tmp/shop", "cd /tmp/shop && git reflog expire --expire=now --all", ASK, "there"),
@@ -325,7 +332,9 @@ SERVERS = [
     ("first", "then", "response"), [row[:3] for row in SERVERS], ids=[f"{n}: {r[3]}" for n, r in enumerate(SERVERS)]
 )
 def test_where_a_client_or_container_leads(first: str, then: str, response: Response) -> None:
-    assert said_of_last((first, then), {"compose.yaml": SERVICES}) is response
+    files = {"compose.yaml": SERVICES, "free.yaml": SERVICES, "old/compose.yaml": KEPT, "old/free.yaml": SERVICES}
+    files |= {"ci.env": "A=1\n", "file.env": "COMPOSE_FILE=x.yaml\n", "name.env": "COMPOSE_PROJECT_NAME=shop\n"}
+    assert said_of_last((first, then), files) is response
 
 
 def test_a_clone_that_another_folder_replaced_is_nobodys() -> None:

@@ -130,6 +130,7 @@ def _names_server(option: str) -> bool:
 
 
 _CHOOSES = re.compile(r"(?m)^\s*(?:export\s+)?COMPOSE_FILE\s*=")
+_NAMES_PROJECT = re.compile(r"(?m)^\s*(?:export\s+)?COMPOSE_PROJECT_NAME\s*=")
 
 
 def texts(call: Call, parsed: Parsed) -> list[str] | None:
@@ -137,7 +138,7 @@ def texts(call: Call, parsed: Parsed) -> list[str] | None:
     given = parsed.values("-f", "--file")
     if parsed.values("--project-directory") or (not given and call.scope.lookup("COMPOSE_FILE").isset):
         return None
-    if not given and call.world.fulfils(call.locate(Field(".env")), lambda text: _CHOOSES.search(text) is not None):
+    if not given and any(_says(call, item, _CHOOSES) for item in (Field(".env"), *parsed.values("--env-file"))):
         return None
     if given:
         found = [call.world.read(call.locate(item)) if item.known else None for item in given]
@@ -145,6 +146,11 @@ def texts(call: Call, parsed: Parsed) -> list[str] | None:
     read = [text for name in _NAMES if (text := call.world.read(call.locate(Field(name)))) is not None]
     beside = [text for name in _BESIDE if (text := call.world.read(call.locate(Field(name)))) is not None]
     return [*read[:1], *beside] or None
+
+
+def _says(call: Call, item: Field, what: re.Pattern[str]) -> bool:
+    """Whether a file of variables says so, or nobody knows which one it is."""
+    return not item.known or call.world.fulfils(call.locate(item), lambda text: what.search(text) is not None)
 
 
 def names_volumes(call: Call, parsed: Parsed) -> bool:
@@ -265,16 +271,40 @@ _TOLD = re.compile(
 _HERE = ("", "localhost", "127.0.0.1", "0.0.0.0")  # noqa: S104 - what a file says
 
 
-def project(call: Call, parsed: Parsed, *, own: bool = False) -> Project | None:
-    """The project of a call; None where its files do not say what it keeps. ``own``: its volumes are the session's."""
+def project(call: Call, parsed: Parsed, *, own: bool = False, begins: bool = False) -> Project | None:
+    """The project of a call; None where its files do not say what it keeps. ``own``: its volumes are the session's;
+    ``begins``: its services are made as these files say.
+    """
     another = parsed.values("-p", "--project-name") or call.scope.lookup("COMPOSE_PROJECT_NAME").isset
-    found = None if another and not own else texts(call, parsed)
+    another = another or any(_says(call, item, _NAMES_PROJECT) for item in parsed.values("--env-file"))
+    if not own and (another or (not begins and _is_written_now(call, parsed))):
+        return None
+    found = texts(call, parsed)
     if found is None or any(map(_ELSEWHERE.search, found)):
         return None
+    services = _joined(found)
+    kept = {name for name, lines in services.items() if _keeps(lines, own=own)}
+    if parsed.values("-f", "--file") and not (
+        own or begins
+    ):  # what runs under the folder's name may be of its usual files
+        usual = _joined(texts(call, Parsed()) or ())
+        kept |= {name for name in services if name in usual and _keeps(usual[name], own=False)}
+    return Project(services, frozenset(kept))
+
+
+def _is_written_now(call: Call, parsed: Parsed) -> bool:
+    """Whether this very text wrote a file of the project: what runs under that name is as another one said."""
+    given = parsed.values("-f", "--file") or [Field(name) for name in (*_NAMES, *_BESIDE)]
+    made = call.world.made()
+    return bool(made) and any(call.locate(item) in made for item in given)
+
+
+def _joined(found: Sequence[str]) -> dict[str, str]:
+    """Each service's lines, of all files."""
     services: dict[str, str] = {}
     for name, lines in (pair for text in found for pair in _services(text)):
         services[name] = services.get(name, "") + lines
-    return Project(services, frozenset(name for name, lines in services.items() if _keeps(lines, own=own)))
+    return services
 
 
 def _services(text: str) -> Iterator[tuple[str, str]]:

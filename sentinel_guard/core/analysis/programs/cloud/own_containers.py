@@ -212,7 +212,7 @@ def note_project(call: Call, parsed: Parsed, verb: str) -> None:
         _unmake_ports(call, parsed, verb)
     given = {item.text for item in parsed.operands}
     goes_on = verb == "up" and given & {"-d", "--detach", "--wait"} and not any(map(_NOT_ALL.match, given))
-    found = project(call, parsed) if goes_on and is_here(call) else None
+    found = project(call, parsed, begins=True) if goes_on and is_here(call) else None
     if found is None:
         return
     asked = {item.text for item in parsed.operands[1:]}
@@ -252,9 +252,10 @@ def _unmake_ports(call: Call, parsed: Parsed, verb: str) -> None:
         call.world.end(*_ports_of(call, ()))
 
 
-def project(call: Call, parsed: Parsed) -> compose_files.Project | None:
+def project(call: Call, parsed: Parsed, *, begins: bool = False) -> compose_files.Project | None:
     """What is known of the services of a project, also of one that the session started under a name of its own."""
-    return compose_files.project(call, parsed, own=bool(_project(call, parsed)) and is_own_project(call, parsed))
+    own = bool(_project(call, parsed)) and is_own_project(call, parsed)
+    return compose_files.project(call, parsed, own=own, begins=begins)
 
 
 def is_own_project(call: Call, parsed: Parsed) -> bool:
