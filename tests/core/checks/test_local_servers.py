@@ -109,6 +109,8 @@ HERE = [
     "dotnet nuget push x.nupkg -s ./feed", "dotnet nuget push x.nupkg -s /tmp/feed",
     "dotnet nuget push x.nupkg --source http://localhost:5555/v3/index.json",
     "mvn deploy -DaltDeploymentRepository=local::http://localhost:8081/repository/x",
+    "oras cp ghcr.io/x:1 localhost:5000/x:1", "crane mutate -t localhost:5000/a acme/a",
+    "docker buildx build --push -t localhost:5000/a --cache-to type=registry,ref=localhost:5000/c .",
 ]  # fmt: skip
 AWAY = [
     "docker push acme/api:dev", "docker push registry.acme.com:5000/api", "docker push localhost.acme.com/api",
@@ -120,6 +122,13 @@ AWAY = [
     "twine upload --repository-url https://upload.pypi.org/legacy/ dist/*", "uv publish", "gem push x.gem",
     "dotnet nuget push x.nupkg --source https://api.nuget.org/v3/index.json", "mvn deploy", "docker compose push",
     "dotnet nuget push x.nupkg -s /mnt/feed", "dotnet nuget push x.nupkg -s ../feed",
+    "oras cp localhost:5000/x:1 ghcr.io/x:1", "crane mutate -t acme/a localhost:5000/a",
+    "crane append -t acme/a -f l.tar -b localhost:5000/a", "regctl image mod --create acme/a localhost:5000/a",
+    "docker buildx build --push -t localhost:5000/a -o type=registry,name=acme/a .",
+    "docker buildx build --push -t localhost:5000/a --cache-to type=registry,ref=acme/c .",
+    "docker buildx bake --push -t localhost:5000/a --set '*.tags=acme/a'",
+    "npm publish --registry http://localhost:4873 --@acme:registry=https://registry.npmjs.org",
+    "npm publish --registry http://localhost:4873 --userconfig /tmp/npmrc",
 ]  # fmt: skip
 ROWS = [*CLONES, *BROKERS, *CLUSTERS, *(("ls", text, "", ALLOW, f"here: {text}") for text in HERE),
         *(("ls", text, "", ASK, f"elsewhere: {text}") for text in AWAY)]  # fmt: skip
@@ -132,6 +141,12 @@ ROWS = [*CLONES, *BROKERS, *CLUSTERS, *(("ls", text, "", ALLOW, f"here: {text}")
 def test_servers_of_this_machine(first: str, then: str, context: str, response: Response) -> None:
     files = FILES | ({"~/.kube/config": CONTEXTS.format(context)} if context else {})
     assert said_of_last((first, then), files) is response
+
+
+def test_a_scope_that_has_another_registry_goes_there() -> None:
+    text = "YARN_NPM_PUBLISH_REGISTRY=http://localhost:4873 yarn npm publish"
+    assert said_of_last(("ls", text), {".yarnrc.yml": "nodeLinker: pnp\n"}) is ALLOW
+    assert said_of_last(("ls", text), {".yarnrc.yml": "npmScopes:\n  acme:\n"}) is ASK
 
 
 def test_a_package_that_names_another_registry_goes_there() -> None:

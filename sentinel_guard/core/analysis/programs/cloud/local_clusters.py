@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
-from sentinel_guard.core.analysis import network_addresses, paths
+from sentinel_guard.core.analysis import network_addresses, paths, places
 from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 
@@ -77,6 +77,8 @@ def is_context_here(call: Call, name: str) -> bool:
     """
     named = any(fnmatchcase(name, pattern) for pattern in LOCAL_CONTEXTS)
     if not (named or call.world.is_own(f"context {name}")) or _times(call, REWRITTEN):
+        return False
+    if places.is_away(call.command) or places.is_inside(call.command) or not _is_at_home(call):
         return False
     return all(not call.world.kind(path) or _is_server_here(call, path, name) for path in _kubeconfigs(call))
 
@@ -177,8 +179,11 @@ def _is_plain(call: Call) -> bool:
 def runs_here(call: Call) -> bool:
     """Whether a command runs on this machine, with the variables and the home that the text has."""
     through = (via.partition(" ")[0] for via in call.command.via)
-    at_home = call.scope.variables.get("HOME", (call.world.home,)) == (call.world.home,)
-    return at_home and all(name in _HANDS_ON or name in SHELLS or "/" in name for name in through)
+    return _is_at_home(call) and all(name in _HANDS_ON or name in SHELLS or "/" in name for name in through)
+
+
+def _is_at_home(call: Call) -> bool:
+    return call.scope.variables.get("HOME", (call.world.home,)) == (call.world.home,)
 
 
 def is_forwarded(call: Call, address: str) -> bool:

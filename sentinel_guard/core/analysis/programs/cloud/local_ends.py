@@ -41,6 +41,8 @@ def is_here(call: Call) -> bool:
         return cluster
     names, variable = _SERVERS.get(call.command.program, ((), ""))
     given = call.head.value(*names) or call.parsed.value(*names)
+    if _counts_before(call, variable="" if given is not None else variable):
+        return False
     if given is not None:
         return given.known and network_addresses.is_local_address(given.text)
     if variable in call.scope.variables and variable not in call.scope.reaching:
@@ -49,6 +51,23 @@ def is_here(call: Call) -> bool:
     if set_to is None or not set_to.isset:
         return call.command.program in EMULATED
     return set_to.known and any(map(network_addresses.is_local_address, set_to.items))
+
+
+_BEFORE = {
+    **dict.fromkeys(("vault", "bao"), ("VAULT_AGENT_ADDR", "VAULT_PROXY_ADDR", "BAO_AGENT_ADDR", "BAO_PROXY_ADDR")),
+    "argocd": ("--core", "--port-forward", "--port-forward-namespace", "--kube-context"),
+}
+"""Variables and options by which a tool speaks to another end than the one that it is told."""
+
+
+def _counts_before(call: Call, variable: str) -> bool:
+    names = _BEFORE.get(call.command.program, ())
+    if any(item.text.partition("=")[0] in names for item in call.fields[1:]):
+        return True
+    told = {*call.scope.variables, *call.scope.environ}
+    if variable == "AWS_ENDPOINT_URL" and any(name.startswith(("AWS_ENDPOINT_URL_", "AWS_IGNORE_")) for name in told):
+        return True
+    return not told.isdisjoint(names)
 
 
 _PORT = re.compile(r"https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]):(\d+)(?:/\S*)?")
@@ -124,6 +143,7 @@ def saved_plan(call: Call) -> str:
 # Ends that a tool of its own kind names.
 
 _STORES = ("rm", "rb", "mv", "cp", "mirror", "mb", "put", "pipe", "tag", "ilm", "version", "undo")
+_TAKES = ("rm", "rb", "mv", "tag", "ilm", "version", "undo")
 _INVENTORY = re.compile(r"(?m)^\s*(?![#;\[\s])(\S+)(.*)$")
 _SECTION = re.compile(r"(?ms)^\[[^\]\n]*:(?:vars|children)\].*?(?=^\[|\Z)")
 _BY_CONTAINER = re.compile(r"\bansible_connection\s*=\s*(?:[\w.]*\.)?(?:docker|podman)\b")
@@ -136,7 +156,9 @@ def _is_alias_here(call: Call) -> bool:
         return False
     if _has_other_config(call) or not local_clusters.runs_here(call):
         return False
-    named = [item for item in call.operands if item.text[:1] not in "./~" and not call.world.kind(call.locate(item))]
+    plain = [item for item in call.operands if item.text[:1] not in "./~"]
+    takes = call.command.subcommand in _TAKES  # an alias counts before a folder of that name
+    named = [item for item in plain if takes or not call.world.kind(call.locate(item))]
     aliases = {item.text.partition("/")[0] for item in named}
     own = all(call.world.is_own(f"mc {name}") and not call.world.is_own(f"mc! {name}") for name in aliases)
     own = own and not any(call.scope.lookup(f"MC_HOST_{name}").isset for name in aliases)
@@ -150,9 +172,13 @@ def _is_ansible_here(call: Call) -> bool:
     extra = call.parsed.values("-e", "--extra-vars")
     words = [word for item in extra for word in item.text.split()]
     ways = [word.partition("=")[2] for word in words if word.startswith("ansible_connection=")]
-    ways += [item.text for item in call.parsed.values("-c", "--connection")]
-    if any(map(_IN_CONTAINER.fullmatch, ways)) and len(ways) == 1:
-        return True
+    asked = [item.text for item in call.parsed.values("-c", "--connection")]
+    if any(map(_IN_CONTAINER.fullmatch, (*ways, *asked))) and len(ways) + len(asked) == 1:
+        return bool(ways) or not _says_connection(call)
+    if _OTHER_WAYS & {item.text.partition("=")[0] for item in call.fields[1:]}:
+        return False
+    if any(call.scope.lookup(name).isset for name in ("ANSIBLE_SSH_ARGS", "ANSIBLE_SSH_COMMON_ARGS", "ANSIBLE_CONFIG")):
+        return False
     if any(not item.known or "ansible_" in item.text or item.text[:1] == "@" for item in extra):
         return False
     given = call.parsed.values("-i", "--inventory", "--inventory-file")
@@ -161,6 +187,16 @@ def _is_ansible_here(call: Call) -> bool:
     beside = {*map(paths.parent, files), *(paths.parent(call.locate(item)) for item in call.operands), call.cwd}
     here = bool(texts) and all(text and _is_inventory_here(call, text) for text in texts)
     return here and not any(_leads_away(call, folder) for folder in beside)
+
+
+_OTHER_WAYS = {"--ssh-common-args", "--ssh-extra-args", "--scp-extra-args", "--sftp-extra-args"}
+_CONNECTION = re.compile(r"(?m)^\s*(?:-\s*)?connection\s*:|\bansible_connection\b|\b(?:delegate_to|add_host)\b")
+
+
+def _says_connection(call: Call) -> bool:
+    """Whether a playbook or an inventory says another connection than an option of the command, which counts last."""
+    named = (*call.operands, *call.parsed.values("-i", "--inventory", "--inventory-file"))
+    return any(_CONNECTION.search(call.world.read(call.locate(item)) or "") for item in named)
 
 
 _BESIDE = ("*.y*ml", "group_vars/*", "group_vars/*/*", "host_vars/*", "host_vars/*/*", "roles/*/tasks/*.y*ml")

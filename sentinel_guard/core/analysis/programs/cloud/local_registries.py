@@ -75,6 +75,8 @@ def is_meant(call: Call) -> bool:
     if local_clusters.given(call, *_OTHER_NAMES.get(program, ())):
         return False
     given = local_clusters.given(call, *names) if names else []
+    if any(item.text.startswith(_OTHER_SETTINGS) for item in call.fields[1:]):
+        return False
     if given:
         here = all(item.known and (_URL.fullmatch(item.text) or _is_folder(call, item)) for item in given)
         here = here and not _is_any_forwarded(call, [item.text for item in given])
@@ -86,6 +88,8 @@ def is_meant(call: Call) -> bool:
     return known and not _publishes_elsewhere(call)
 
 
+_OTHER_SETTINGS = ("--@", "--userconfig", "--globalconfig")
+"""Options that name the registry of a scope, or the file that does."""
 _OTHER_NAMES = {"twine": ("-r", "--repository"), "uv": ("--index",)}
 """Options that name a registry as the person's settings call it."""
 
@@ -104,9 +108,11 @@ def _is_any_forwarded(call: Call, addresses: Iterable[str]) -> bool:
 
 def _images(call: Call) -> Iterator[str]:
     """The references to which a command writes."""
-    tags = [item.text for item in local_clusters.given(call, "-t", "--tag")]
-    if call.has("--push") or (tags and call.command.subcommand in ("build", "buildx", "builder", "image")):
+    tags = [item.text for item in local_clusters.given(call, "-t", "--tag", *_TARGETS.get(call.command.program, ()))]
+    builds = call.command.subcommand in ("build", "buildx", "builder", "image")
+    if call.has("--push") or (tags and (builds or call.command.program in _TARGETS)):
         yield from tags
+        yield from _outputs(call)
         return
     items = [item.text for item in call.operands]
     while items and items[0] in _VERBS:
@@ -114,7 +120,23 @@ def _images(call: Call) -> Iterator[str]:
     if call.command.subcommand == "push" and call.command.program in ("docker", "nerdctl"):
         yield from items
     else:
-        yield from items[:1] if call.command.program in _FIRST and call.command.subcommand != "copy" else items[-1:]
+        copies = call.command.subcommand in ("copy", "cp")
+        yield from items[:1] if call.command.program in _FIRST and not copies else items[-1:]
+
+
+_TARGETS = {**dict.fromkeys(("crane", "gcrane"), ("--new_tag",)), "regctl": ("--create",)}
+"""What names its target by an option, and these options beside ``--tag``."""
+_IMAGE_OF = re.compile(r"(?:^|[,\"])(?:name|ref)=([^,\"]+)")
+
+
+def _outputs(call: Call) -> Iterator[str]:
+    """The references in the outputs of a build, and what bake's ``--set`` puts in their place."""
+    for item in local_clusters.given(call, "-o", "--output", "--cache-to"):
+        yield from _IMAGE_OF.findall(item.text)
+    for item in local_clusters.given(call, "--set"):
+        target, _, value = item.text.partition("=")
+        if target.endswith((".tags", ".output", ".cache-to")):
+            yield value
 
 
 def _is_folder(call: Call, item: Field) -> bool:
@@ -135,6 +157,8 @@ def _publishes_elsewhere(call: Call) -> bool:
         files += [path for name in _MEMBERS for path in call.world.glob(call.locate(Field(name)))]
     texts = [call.world.read(path) or "" for path in files]
     if any((found := _OTHER_REGISTRY.search(text)) and not _URL.fullmatch(found[1]) for text in texts):
+        return True
+    if "npmScopes" in (call.world.read(call.locate(".yarnrc.yml")) or ""):
         return True
     scopes = {found[1] for text in texts if (found := _SCOPE.search(text))}
     settings = (call.locate(Field(".npmrc")), f"{call.world.home}/.npmrc")

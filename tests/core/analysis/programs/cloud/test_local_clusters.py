@@ -75,6 +75,10 @@ ROWS = [
         "ibmcloud ks cluster config --cluster prod", "kubectl config rename-context prod kind-try")),
     # By its name and its server.
     ("ls", WIPE, "kind-try of prod", ASK, "called like one of here"),
+    *(("ls", text, HERE, ASK, "another machine's, or another home's") for text in (
+        "ssh prod kubectl --context microk8s delete ns x", "ssh prod 'kubectl --context kind-try delete ns x'",
+        "docker exec tools kubectl --context kind-try delete ns x",
+        "HOME=/tmp/h kubectl --context kind-try delete ns x")),
     ("ls", "kubectl --context kind-try delete ns x", "kind-try of prod", ASK, "the same"),
     ("ls", "kubectl config use-context kind-try && kubectl delete ns x", "kind-try of prod", ASK, "the same"),
     ("ls", "kubectl config rename-context prod kind-x && kubectl --context kind-x delete ns x", AWAY, ASK, "renamed"),

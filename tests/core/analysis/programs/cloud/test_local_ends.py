@@ -96,6 +96,7 @@ FILES = {f"{top}/{name}": text for top, files in (ALONE | HERE).items() for name
 }
 ALIAS, AWAY = "mc alias set dev http://localhost:9000 a b", "mc alias set dev https://s3.acme.com a b"
 DROP = "mc rb --force dev/x"
+VAULT = "VAULT_ADDR=http://127.0.0.1:8200"
 DESTROY = "destroy -auto-approve"
 APPLY = f"terraform init && terraform apply -auto-approve && terraform {DESTROY}"
 IN_COPY = f"/tmp/t && cd /tmp/t && {APPLY}"
@@ -110,6 +111,22 @@ ROWS = [
         "terraform state push -force old.tfstate", "ssh prod terraform destroy -auto-approve")),
     ("ls", "cd engine && DOCKER_HOST=ssh://prod terraform destroy -auto-approve", ASK, "another engine"),
     ("ls", "terraform -chdir=plain state mv -dry-run random_id.x random_id.y", ALLOW, "nothing is lost"),
+    # What counts before an address of this machine
+    *(("ls", text, ALLOW, "an end of this machine") for text in (
+        "AWS_ENDPOINT_URL=http://localhost:4566 aws s3 rb s3://x --force", f"{VAULT} vault kv delete secret/x",
+        "argocd --server localhost:8080 app delete x")),
+    *(("ls", text, ASK, "told another one") for text in (
+        "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true AWS_ENDPOINT_URL=http://localhost:4566 aws s3 rb s3://x --force",
+        f"VAULT_AGENT_ADDR=https://vault.acme.com {VAULT} vault kv delete secret/x",
+        "argocd --server localhost:8080 --core app delete x",
+        "argocd --server localhost:8080 --port-forward app delete x")),
+    (ALIAS, "mc rm -r --force dev/x plain/main.tf", ASK, "an alias counts before a file of that name"),
+    (ALIAS, "mc rm -r --force dev/x ./plain", ALLOW, "a file as such"),
+    (ALIAS, "mc mirror --overwrite plain dev/x", ALLOW, "a folder that is sent there"),
+    ("ls", "ansible-playbook -c docker -i inv/c.ini inv/site.yml", ASK, "an inventory counts before a connection"),
+    ("ls", "ansible-playbook -c docker -i c.ini inv/site.yml", ALLOW, "one that says none"),
+    ("ls", "ansible-playbook -i inv/hosts.ini --ssh-common-args='-J prod' inv/site.yml", ASK, "by way of another"),
+    ("ls", "ANSIBLE_SSH_ARGS='-J prod' ansible-playbook -i inv/hosts.ini inv/site.yml", ASK, "the same"),
     ("ls", "tflocal -chdir=real destroy -auto-approve", ALLOW, "an emulator's wrapper"),
     ("ls", "tflocal -chdir=real2 destroy -auto-approve", ASK, "which leads one provider there, and no other"),
     # Copies of a configuration
