@@ -40,14 +40,7 @@ _PATTERN = frozenset("*?[\\")
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
 _OCTAL = re.compile(r"[-+]?0[0-9]+")
 """To ``[[`` a number of base 8, and to ``[`` one of base 10."""
-_NUMBERS = {
-    "-lt": int.__lt__,
-    "-le": int.__le__,
-    "-gt": int.__gt__,
-    "-ge": int.__ge__,
-    "-eq": int.__eq__,
-    "-ne": int.__ne__,
-}
+_NUMBERS = {f"-{name}": getattr(int, f"__{name}__") for name in ("lt", "le", "gt", "ge", "eq", "ne")}
 
 
 def truth(node: Node, scope: Scope) -> bool | None:
@@ -82,7 +75,8 @@ def _names_of(expression: str) -> list[str]:
 
 _CHANGES_UNSEEN = re.compile(
     r"\b(?:eval|source|mapfile|readarray|getopts|let|coproc|shopt|enable|alias|builtin)\b|(?:^|[\s;&|({])\.\s"
-    r"|\bprintf\s+-v|\bwait\s+-\w*p|\btrap\b[^\n]*\b(?:DEBUG|ERR|RETURN|USR[12]|ALRM|CHLD|CONT|WINCH|[1-9]\d*)\b"
+    r"|\bprintf\s+[\"']?-v|\$\{!\w+:?=|\$\{\w+:[^-=?+}][^}]*=|\w\[[^\]]*\w=|\[\[[^\]]*\w=[^\]]*\s-(?:eq|ne|[lg][te])\s"
+    r"|\bwait\s+-\w*p|\btrap\b[^\n]*\b(?:DEBUG|ERR|RETURN|USR[12]|ALRM|CHLD|CONT|WINCH|[1-9]\d*)\b"
     r"|\b(?:declare|typeset|local)\s+-\w*[nilu]|\b(?:export|readonly|declare|typeset|local|read|unset)\b[^;\n&|]*\s[\"']?[$`]",
     re.MULTILINE,
 )
@@ -175,9 +169,6 @@ def told(node: Node, scope: Scope) -> bool | None:
         return None
     if not is_plain(node):
         return _as_command(node, scope)
-    names = {name for test in _tested(node) for name in variables_in(test)}
-    if not RUNTIME.isdisjoint(names) or any(scope.attributes.get(name, "r") != "r" for name in names):
-        return None
     found = [so for so in (True, False) if surely(node, scope, holds=so)]
     return found[0] if len(found) == 1 else None
 
@@ -223,7 +214,18 @@ def surely(condition: Node, scope: Scope, *, holds: bool) -> bool:
     tests = list(_tests(condition, holds))
     if scope.options.get(_LIMITED) is not False and not all(_is_posix(test) for test, _ in tests):
         return False
+    names = {name for test, _ in tests for name in variables_in(test)}
+    if any(scope.attributes.get(name, "r") != "r" or _is_set_anew(name, scope) for name in names):
+        return False
     return bool(tests) and all(truth(test, scope) is so for test, so in tests)
+
+
+_SET_ANEW = frozenset(("PWD", "OLDPWD", "IFS", "HOSTNAME", "MAKELEVEL", "MAKEFLAGS", "MFLAGS", "INIT_CWD"))
+
+
+def _is_set_anew(name: str, scope: Scope) -> bool:
+    """Whether a shell, make or npm gives a variable a value of its own, whatever it was told."""
+    return name in RUNTIME or (name in scope.variables and (name in _SET_ANEW or name.startswith("npm_")))
 
 
 def _comparison(node: Node, scope: Scope) -> list[Word] | None:

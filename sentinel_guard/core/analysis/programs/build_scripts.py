@@ -89,6 +89,13 @@ def _takes_in_cluster(call: Call, text: str, cwd: str) -> bool:
     return any(_names_cluster(call, paths.locate(name, cwd, call.world)) for name in names)
 
 
+_SETS_UNSEEN = re.compile(
+    r"(?m)\b(?:unexport|override)\b|\$[({]eval\b|^ *(?:define|load)\b|^\.ONESHELL\b"
+    r"|^ *(?:\.SHELLFLAGS|SHELL) *[:?+]*=(?! *(?:/\w+)*/?(?:ba|da)?sh *$)"
+)
+"""By which a makefile gives its recipes variables, or a shell, in a way that is not followed."""
+
+
 def _recipe_scope(call: Call, text: str, given: Mapping[str, str], *, certain: bool) -> Scope:
     """The variables that recipes have: those of make's own environment, and those of its command line.
 
@@ -98,7 +105,7 @@ def _recipe_scope(call: Call, text: str, given: Mapping[str, str], *, certain: b
     own = {name for name, how in _MAKE_NAMES.findall(text) if how != "?" or name not in reaching}
     if CLUSTER in own:
         scope.hold(CLUSTER, None)
-    plain = certain and "unexport" not in text and "override" not in text
+    plain = certain and _SETS_UNSEEN.search(text) is None
     scope.exported = reaching - own if plain else frozenset()
     for name, value in given.items() if plain else ():
         if name.isidentifier() and "$" not in value:
