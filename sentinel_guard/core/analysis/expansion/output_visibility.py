@@ -55,10 +55,14 @@ _NAMES_ONLY = re.compile(
     r"|g?awk -F ?'?='? ['\"]?(?:/[^/]*/ ?)?\{ ?print (?:\$1|\"[^\"$]*\"|[ ,])+\}['\"]?(?: [^-=\s]+)*"
 )
 """Nothing of a line, and no more than the name before ``=``."""
-_OPEN_NAME = (
-    r"(?:\^|\b|\\b)?(?:[A-Z][A-Z0-9]*_)*(?:(?<=_)|(?<=\^))(?:HOST|PORT|ENV|ENVIRONMENT|DEBUG|LEVEL|FROM|NAME|MODE|REGION|TIMEOUT|TZ|LOCALE"
-    r"|DRIVER|ENABLED|VERSION|PATH|DIR|(?<=DB_)DATABASE|BUCKET|TTL|COUNT|SIZE|LIMIT|WORKERS|LOG|FORMAT|DOMAIN|TYPE)=?"
+_OPEN = (
+    r"(?:HOST|PORT|ENV|ENVIRONMENT|DEBUG|LEVEL|FROM|NAME|MODE|REGION|TIMEOUT|TZ|LOCALE|DRIVER|ENABLED|VERSION|PATH|DIR"
+    r"|(?<=DB_)DATABASE|BUCKET|TTL|COUNT|SIZE|LIMIT|WORKERS|LOG|FORMAT|DOMAIN|TYPE)"
 )
+_OPEN_NAME = (
+    rf"(?:\^|\b|\\b)?(?:[A-Z][A-Z0-9]*_)*(?:(?<=_){_OPEN}=?|(?<=\^){_OPEN}(?:=|\\b)|(?<=\^)(?:PORT|HOST|DEBUG|TZ))"
+)
+"""One that begins a longer name ends where it says so: ``^LOG`` picks ``LOGIN_SECRET``, too."""
 _OPEN_LINES = re.compile(
     r"(?:[ef]?grep|rg) (?:-[hHinswxroEFP]+ |--color(?:=\w+)? )*(?:-e )?['\"]?"
     rf"(?:\^?\()?{_OPEN_NAME}(?:\\?\|{_OPEN_NAME})*\)?=?['\"]?(?: [^-]\S*)*"
