@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from dataclasses import field
+from typing import NamedTuple
 
 from sentinel_guard.core.peer import Peer
+from sentinel_guard.core.value import value
 
 
 class Response(enum.IntEnum):
@@ -97,32 +98,30 @@ class Command(NamedTuple):
     """Wrappers that were peeled, outermost first: ``("sudo", "timeout")``."""
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@value
 class Effect:
-    """What an action would do to something. Frozen for mypy alone: every command has some, and to make one that is
-    frozen at run time too takes three times as long.
-    """
+    """What an action would do to something."""
 
-    kind: Final[Kind]
-    target: Final[str]
-    sure: Final[bool] = True
+    kind: Kind
+    target: str
+    sure: bool = True
     """False when the analysis guesses: an unsure effect is asked about or refused, never a kill."""
-    how: Final[frozenset[str]] = frozenset()
+    how: frozenset[str] = frozenset()
     """Words from: recursive force append truncate mode owner link move raw inplace mkfs contents forkbomb
     shown stage; and for OPAQUE: name code delete write parse data (analysis/analyse.py says what each means)."""
-    command: Final[Command | None] = None
+    command: Command | None = None
     """The simple command that has this effect."""
-    data: Final[str] = field(default="", repr=False)
+    data: str = field(default="", repr=False)
     """The text that moves with it, as far as it is known: what a sender gets on its standard input, what the action
     itself writes to a file, and reads back; ``command_and_options.UNKNOWN`` for the rest. Never logged, told or stored.
     """
-    written: Final[tuple[str, ...]] = field(default=(), repr=False)
+    written: tuple[str, ...] = field(default=(), repr=False)
     """Of a sender that is given secrets in variables: its words, with ``$NAME`` where one of these stands and no other
     dollar; else empty.
     """
-    file: Final[str] = ""
+    file: str = ""
     """Of a loss in what is one known file, a database or a stash entry's commit: its absolute path."""
-    folder: Final[str] = field(default="", repr=False, compare=False)
+    folder: str = field(default="", repr=False, compare=False)
     """Where the command works, absolute; empty where that is not known. For what a person is shown alone."""
 
     def with_how(self, how: frozenset[str]) -> Effect:
@@ -132,7 +131,7 @@ class Effect:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Action:
     """One proposed thing: a command line, a script text, or an agent's tool call."""
 
@@ -169,7 +168,7 @@ class Action:
     """Of a line: shell text that defines what the shell knows, for the analysis alone. Never logged, told or stored."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ask:
     """What the two-key gate shows (R7): the block's three values."""
 
@@ -178,7 +177,7 @@ class Ask:
     risk: str = "HIGH"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Finding:
     """What a check says. ``what why instead`` make the sentence that the agent reads."""
 
@@ -196,7 +195,7 @@ class Finding:
     """For COOL_DOWN: seconds for which the session is held."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Verdict:
     """What was decided about an action, and by which findings."""
 
@@ -222,7 +221,7 @@ class Verdict:
         return decisive.response if decisive else Response.ALLOW
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TestRun:
     """One run of a known test runner."""
 
@@ -235,7 +234,7 @@ class TestRun:
     __test__ = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Outcome:
     """How a tool call ended."""
 
@@ -259,7 +258,7 @@ class Outcome:
     """The same when it ended."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Usage:
     """Tokens of one reply of a model, or of one report (R6), counts."""
 
@@ -286,7 +285,7 @@ class Usage:
         return self.input + self.output + self.cache_write
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Answer:
     """What the launcher or agent is told."""
 
@@ -297,7 +296,7 @@ class Answer:
     code: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Question:
     """What a human is asked (R7)."""
 
@@ -322,7 +321,7 @@ class Question:
     """Whether a yes needs a code of the second factor."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Entry:
     """One row of the audit log. ``data`` is JSON-able and already redacted."""
 

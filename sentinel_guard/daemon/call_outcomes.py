@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sentinel_guard.core import response_text
 from sentinel_guard.core.checks.call_history import earlier_failure
@@ -17,6 +17,7 @@ from sentinel_guard.core.session.parse_test_output import may_run_tests, parse_t
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.core.text.normalize_output import UNSEEN, digest
 from sentinel_guard.core.text.redact_by_pattern import redact
+from sentinel_guard.core.value import value
 from sentinel_guard.daemon.guard import Guard, Judged
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.root_cause_requests import Reviews
@@ -34,7 +35,7 @@ REDACTED = 8192
 """Characters of which those are the first: what is cut in two is known no more."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Begun:
     """A call that runs."""
 

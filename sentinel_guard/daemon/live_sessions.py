@@ -23,6 +23,7 @@ from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.fold_entries import Folds, UnreadError
 from sentinel_guard.core.session.session import Session
+from sentinel_guard.core.value import value
 from sentinel_guard.core.wire_framing import Message
 from sentinel_guard.daemon.session_secrets import SessionSecrets
 from sentinel_guard.errors import PeerError, SentinelError
@@ -221,7 +222,7 @@ class Live:
             del self.gits[next(iter(self.gits))]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Place:
     """Where a peer stands: its session, and the call that it is a step of."""
 

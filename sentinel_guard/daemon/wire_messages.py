@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sentinel_guard.core.model import Action, Layer
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.text.control_characters import visible
+from sentinel_guard.core.value import value
 from sentinel_guard.core.wire_framing import Chunk, Message, exit_code
 from sentinel_guard.errors import PeerError
 
@@ -39,7 +40,7 @@ _GIT_VALUED = frozenset({
 """Options of git's own whose value is the next word (git.c)."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Request:
     """What a launcher sends first."""
 
@@ -53,7 +54,7 @@ class Request:
     """Of the package that the launcher belongs to."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Origin:
     """What is known of who started a shell."""
 
@@ -72,7 +73,7 @@ class Origin:
 UNKNOWN = Origin()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ended:
     """What a launcher reports of a supervised command. An output is None where it could not be seen."""
 

@@ -12,6 +12,7 @@ FILES = sorted(p for p in PACKAGE.rglob("*.py") if p.name != "__init__.py")
 
 LAYERS = (
     "errors.py",
+    "core/value.py",
     "core/peer.py",
     "core/frame_stack.py",
     "core/model.py",

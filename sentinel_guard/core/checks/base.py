@@ -7,7 +7,7 @@ A check looks at a case and gives findings; the strictest finding decides. The s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from sentinel_guard.core.analysis.world import Peek
@@ -16,9 +16,10 @@ from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.secrets.allowlisted_findings import NONE, Allowlist
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, UserSecrets
 from sentinel_guard.core.session.session import Call, Session
+from sentinel_guard.core.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class GuardResources:
     """The guard's own belongings: what an agent must not touch."""
 
@@ -50,7 +51,7 @@ def _nothing_said() -> Allowlist:
     return NONE
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Case:
     """All that a check may see."""
 

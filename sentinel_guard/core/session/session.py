@@ -11,11 +11,12 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sentinel_guard.core.model import Entry, Outcome, TestRun, Usage
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.session import token_ledger
+from sentinel_guard.core.value import value
 
 WINDOW = 64
 """Calls that a session remembers; the loop's own window is policy and smaller."""
@@ -73,7 +74,7 @@ NEXT: Mapping[tuple[State, Event], State] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Call:
     """One tool call in the window."""
 
@@ -93,7 +94,7 @@ class Call:
         return Call(self.action, self.operation, self.tool, self.at, self.poll, outcome, self.installs, self.makes)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Session:
     """One guarded run of an agent."""
 
