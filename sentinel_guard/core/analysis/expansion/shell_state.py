@@ -12,6 +12,7 @@ from sentinel_guard.core.analysis.parser.syntax_tree import Node, Script
 from sentinel_guard.core.analysis.secret_names import names_secret
 from sentinel_guard.core.analysis.step_budget import Budget
 from sentinel_guard.core.analysis.world import World
+from sentinel_guard.core.value import value
 
 RUNTIME = frozenset("?!$-_0") | frozenset(
     (
@@ -35,7 +36,6 @@ UNASSIGNED: tuple[str, ...] = ("\0",)
 _VARIABLE = re.compile(r"\"?\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})\"?")
 _NAMEREFS = 5
 """References to references."""
-
 
 Values = frozenset[tuple[str, ...]]
 """All that a variable may hold, each as it stands in ``Scope.variables``, or UNASSIGNED."""
@@ -76,9 +76,9 @@ NEW_NAME = "XXXXXX"
 """Stands for what makes a name that nobody has used yet, as in a template of mktemp."""
 
 
-@dataclass(slots=True)
+@value
 class Field:
-    """One argument after expansion. Nobody changes one; it is not frozen only because so many are made."""
+    """One argument after expansion."""
 
     text: str
     known: bool = True

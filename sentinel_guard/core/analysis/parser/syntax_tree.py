@@ -3,8 +3,7 @@
 Rules of this file:
 1. Fields stand in source order, so ``simple_commands`` is one generic walk that no new node can escape.
 2. A node keeps what was written; what it means is for ``word_expansion`` and for who walks the tree.
-3. Nobody changes a node that the parser has handed out. Those that every command has many of are not frozen: that
-   alone takes three times as long to make them.
+3. Nobody changes a node that the parser has handed out.
 """
 
 from __future__ import annotations
@@ -16,8 +15,10 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import TypeAlias
 
+from sentinel_guard.core.value import value
 
-@dataclass(slots=True)
+
+@value
 class Literal:
     """Characters that stand for themselves, quotes and backslashes removed."""
 
@@ -26,21 +27,21 @@ class Literal:
     """True inside quotes or behind a backslash: no glob, brace, tilde or keyword."""
 
 
-@dataclass(slots=True)
+@value
 class DoubleQuoted:
     """``"…"`` or ``$"…"``; its literals are ``quoted``."""
 
     parts: tuple[Part, ...]
 
 
-@dataclass(slots=True)
+@value
 class Variable:
     """``$x  $1  $@  $?``, the name without the dollar."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Parameter:
     """``${…}``.
 
@@ -60,7 +61,7 @@ class Parameter:
     source: str
 
 
-@dataclass(slots=True)
+@value
 class CommandSub:
     """``$(…)``, backticks, ``${ …; }``."""
 
@@ -69,7 +70,7 @@ class CommandSub:
     """With its dollar and parentheses or backticks."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ArithSub:
     """``$((…))`` or ``$[…]``; ``parts`` are the expansions and literals between the parentheses."""
 
@@ -77,7 +78,7 @@ class ArithSub:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProcessSub:
     """``<(…)`` or ``>(…)``."""
 
@@ -87,7 +88,7 @@ class ProcessSub:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ExtGlob:
     """``@(a|b)`` and its kin ``?( *( +( !(``; ``parts`` hold everything between, bars included."""
 
@@ -95,7 +96,7 @@ class ExtGlob:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ArrayLiteral:
     """``(a b [k]=c)`` behind ``name=``: the only or last part of its word."""
 
@@ -182,7 +183,7 @@ class Redirect:
         return self.op == "<<-"
 
 
-@dataclass(slots=True)
+@value
 class Assignment:
     """``name=value``, ``name+=value``, ``name[index]=value``."""
 
@@ -192,7 +193,7 @@ class Assignment:
     value: Word
 
 
-@dataclass(slots=True)
+@value
 class Simple:
     """A simple command. Behind declare, export, local … ``name=value`` is a word.
 
@@ -209,7 +210,7 @@ class Simple:
     """That span, as written."""
 
 
-@dataclass(slots=True)
+@value
 class Pipeline:
     """``a | b``; also one command behind ``!`` or ``time``. A single plain command stands without a pipeline."""
 
@@ -218,7 +219,7 @@ class Pipeline:
     timed: bool = False
 
 
-@dataclass(slots=True)
+@value
 class List:
     """Nodes, each with what follows it: ``&&  ||  ;  &``, a newline or ``""`` at the end.
 
@@ -229,13 +230,13 @@ class List:
     items: tuple[tuple[Node, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Subshell:
     body: List
     redirects: tuple[Redirect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Group:
     """``{ …; }``"""
 
@@ -243,7 +244,7 @@ class Group:
     redirects: tuple[Redirect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class If:
     clauses: tuple[tuple[List, List], ...]
     """Condition and body, of ``if`` and of each ``elif``."""
@@ -251,7 +252,7 @@ class If:
     redirects: tuple[Redirect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Loop:
     kind: str
     """``for``, ``select``, ``while``, ``until``, or ``arithmetic`` for ``for ((…))``."""
@@ -264,7 +265,7 @@ class Loop:
     redirects: tuple[Redirect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Arm:
     patterns: tuple[Word, ...]
     body: List
@@ -272,14 +273,14 @@ class Arm:
     """``;;``, ``;&``, ``;;&`` or ``""`` for the last one."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Case:
     subject: Word
     arms: tuple[Arm, ...]
     redirects: tuple[Redirect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Function:
     """A definition: nothing runs until it is called."""
 
@@ -287,7 +288,7 @@ class Function:
     body: Node
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Test:
     """``[[ … ]]``; operators are words too."""
 
@@ -297,7 +298,7 @@ class Test:
     redirects: tuple[Redirect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Arithmetic:
     """``(( … ))``; the word is what stands between."""
 
@@ -309,7 +310,7 @@ class Arithmetic:
         return self.word.source
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Coproc:
     name: str
     body: Node
@@ -320,7 +321,7 @@ Node: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Script:
     """A parsed text. ``errors`` hold every place that was not understood, those in substitutions included."""
 
