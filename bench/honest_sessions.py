@@ -33,7 +33,7 @@ from tests.support.guarded_repository import Stage
 
 HOME = Path("/home")
 """What lies in a temporary folder may be deleted: the repositories lie elsewhere."""
-SECONDS = 4
+SECONDS = 2
 TEMPORARY = (Path("/tmp"), Path("/var/tmp"))
 LONGEST = 300
 """Characters of a text that are printed."""

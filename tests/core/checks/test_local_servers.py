@@ -6,7 +6,8 @@ import pytest
 
 from sentinel_guard.core.model import Response
 from tests.core.checks.test_session_made_names import CONFIG
-from tests.support.judge_cases import said_of_last
+from tests.support.fakes import HOME
+from tests.support.judge_cases import PROJECT, said_of_last
 
 ASK, ALLOW = Response.ASK, Response.ALLOW
 CLONE, BARE = "git clone . /tmp/x", "git clone --mirror . /tmp/x.git"
@@ -36,6 +37,18 @@ CLONES = [
     (f"{CLONE}; true", "git -C /tmp/x filter-repo --force --path a", "", ASK, "it may not have been cloned"),
     ("git worktree add /tmp/x", "git -C /tmp/x filter-branch --tree-filter true HEAD", "", ASK, "its own work tree"),
     ("ls", "bfg --delete-files id_rsa .", "", ASK, "the repository itself"),
+    (
+        "ls",
+        "git worktree add ../w && cd ../w && git checkout -- a && git clean -fdx",
+        "",
+        ALLOW,
+        "its tree, of one text",
+    ),
+    ("ls", "git worktree add ../w; git -C ../v checkout -- a", "", ASK, "another folder"),
+    ("ls", "git clone . ../w && git -C ../w reset --hard", "", ALLOW, "a clone's"),
+    ("ls", "git worktree add ../w && git -C ../w --work-tree=../v checkout -- a", "", ASK, "another tree by option"),
+    ("ls", "git worktree add ../w && git -C ../w config core.worktree ../v", "", ASK, "by a setting"),
+    ("ls", "git worktree add ../w && git -C ../w stash drop", "", ASK, "what all trees share"),
 ]
 BROKERS = [
     (UP, f"{IN} rpk topic delete a.b", "", ALLOW, "a project of the session's"),
@@ -152,3 +165,10 @@ def test_a_scope_that_has_another_registry_goes_there() -> None:
 def test_a_package_that_names_another_registry_goes_there() -> None:
     files = {"package.json": '{"publishConfig": {"registry": "https://npm.acme.com"}}'}
     assert said_of_last(("ls", "npm publish --registry http://localhost:4873"), files) is ASK
+
+
+@pytest.mark.parametrize("text", ["git -C ../w checkout -- a", "cd ../w && git reset --hard", "git -C ../w clean -fd"])
+def test_a_linked_work_tree_is_as_old_as_its_git_file(text: str) -> None:
+    files = {f"{HOME}/w/.git": f"gitdir: {PROJECT}/.git/worktrees/w\n", f"{HOME}/w/a": ""}
+    assert said_of_last((text,), files, new=(f"{HOME}/w/.git",)) is ALLOW
+    assert said_of_last((text,), files) is ASK

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from sentinel_guard.core.model import Response
@@ -367,3 +369,31 @@ def test_what_the_session_made_by_name_is_its_own(first: str, code: int, then: s
 )  # fmt: skip
 def test_what_the_files_of_a_project_say_beside_it(first: str, then: str, response: Response) -> None:
     assert said_of_last((first, then), FILES) is response
+
+
+SCRIPTS = {
+    "package.json": json.dumps({"scripts": {
+        "db": "docker run -d --name tmp -p 6390:6379 redis:7", "predeep": "echo x", "deep": "npm run db",
+        "try": "docker run -d --name tmp redis:7 || true", "late": "docker run -d --name tmp redis:7; echo up",
+    }}),
+}  # fmt: skip
+FLUSH = "docker exec tmp redis-cli flushall"
+BY_SCRIPTS = [
+    ("npm run -s db && sleep 3", FLUSH, Response.ALLOW, "a script ends as its command does"),
+    ("yarn -s db && docker exec tmp redis-cli ping", "redis-cli -p 6390 flushall", Response.ALLOW, "its port"),
+    ("npm run deep", FLUSH, Response.ALLOW, "a script of a script"),
+    ("pnpm db", FLUSH, Response.ALLOW, "the same"),
+    ("npm run db; sleep 3", FLUSH, Response.ASK, "it may have failed"),
+    ("npm run db || true", FLUSH, Response.ASK, "the same"),
+    ("npm run try", FLUSH, Response.ASK, "its command may have failed"),
+    ("npm run late", FLUSH, Response.ASK, "the same"),
+    ("bash -c 'npm run db; true'", FLUSH, Response.ASK, "behind a text that hides it"),
+    ("docker run --rm -v .:/w node npm run db", FLUSH, Response.ASK, "in a container of its own"),
+]
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "response"), [row[:3] for row in BY_SCRIPTS], ids=[f"{row[0]}: {row[3]}" for row in BY_SCRIPTS]
+)
+def test_what_a_script_of_the_project_makes(first: str, then: str, response: Response) -> None:
+    assert said_of_last((first, then), SCRIPTS) is response

@@ -85,6 +85,8 @@ _HANDS_BACK = frozenset(
     )
 )
 """What runs one command and ends as that does."""
+_RUN_SCRIPTS = frozenset(("npm", "pnpm", "yarn", "bun"))
+"""What runs a script of package.json and ends as that does."""
 
 
 def note(world: Overlay, maker: str) -> None:
@@ -95,9 +97,20 @@ def note(world: Overlay, maker: str) -> None:
 
 def note_program(world: Overlay, via: Sequence[str]) -> None:
     """Names were made by a program that these started: where one of them may hide a failure, nothing proves them."""
-    if not _HANDS_BACK.issuperset(word.partition(" ")[0] for word in via):
+    if not (_HANDS_BACK | _RUN_SCRIPTS).issuperset(word.partition(" ")[0] for word in via):
         for name in world.own - world.makers.keys():
             world.makers[name] = None
+
+
+def note_script(world: Overlay, before: Collection[str], text: str, via: str) -> None:
+    """Names were made by a script: what had to succeed for it to succeed is proved by the success of who ran it."""
+    if via.partition(" ")[0] in _RUN_SCRIPTS:
+        proof = _proof(bash_parser.parse(text).body)
+        for name in world.own.difference(before):
+            if _is_proved(world, name, proof):
+                del world.makers[name]
+            else:
+                world.makers[name] = None
 
 
 def may_fail(world: Overlay, before: Collection[str]) -> set[str]:

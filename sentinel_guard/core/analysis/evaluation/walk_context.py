@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Runner
@@ -131,7 +131,7 @@ class Walker(Runner, Protocol):
         self, redirects: Sequence[Redirect], place: WalkContext, command: Command | None = None
     ) -> tuple[WalkContext, list[Output]]: ...
 
-    def keep(self, text: str, outputs: Iterable[Output], place: WalkContext) -> str: ...
+    def keep(self, text: str, outputs: Sequence[Output], place: WalkContext) -> str: ...
 
     def finish(self, place: WalkContext) -> None:
         """The end of a shell: traps run with what is known then."""

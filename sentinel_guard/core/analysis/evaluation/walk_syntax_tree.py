@@ -11,17 +11,18 @@ Rules of this file:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation import (
     branches_and_loops,
+    made_names,
     possible_values,
     secret_output,
     shell_functions,
     simple_command,
-)
+)  # fmt: skip
 from sentinel_guard.core.analysis.evaluation.and_or_lists import items
 from sentinel_guard.core.analysis.evaluation.break_and_return import changed_names
 from sentinel_guard.core.analysis.evaluation.command_output import ExactOutputs
@@ -187,8 +188,7 @@ class Walk:
         if len(node.commands) == 1:
             return self.node(node.commands[0], place)
         output = place.stdin
-        last = len(node.commands) - 1
-        reader = last
+        reader = last = len(node.commands) - 1
         while reader >= 0 and not place.wanted and not consumes(node.commands[reader]):
             reader -= 1
         swallower = last_discarding_stage(node.commands) if place.shown else -1
@@ -302,11 +302,9 @@ class Walk:
         lost = _NOWHERE in files and all(discards_input(sub.script.body) for sub in subs)
         return place.redirected(stdin, wanted=place.wanted or bool(outputs), shown=place.shown and not lost), outputs
 
-    def keep(self, text: str, outputs: Iterable[Output], place: WalkContext) -> str:
+    def keep(self, text: str, outputs: Sequence[Output], place: WalkContext) -> str:
         """Output that goes into a file or a ``>(…)`` goes there, and no further."""
-        gone = False
         for output in outputs:
-            gone = True
             if output.socket:
                 self._send(output.socket, text)
             elif output.sub is not None:
@@ -318,12 +316,11 @@ class Walk:
                 self.world.write(output.path, old + text)
                 if place.maybe:
                     self.world.doubted.add(output.path)
-        return "" if gone else text
+        return "" if outputs else text
 
     def _send(self, socket: str, text: str) -> None:
         """Output that goes to another machine goes along with the connection to it."""
-        for at in range(len(self.effects) - 1, -1, -1):
-            effect = self.effects[at]
+        for at, effect in reversed([*enumerate(self.effects)]):
             if effect.kind is Kind.NETWORK and effect.target == socket and not effect.data:
                 self.effects[at] = replace(effect, data=text or UNKNOWN)
                 return
@@ -357,8 +354,11 @@ class Walk:
             place = place._replace(disk=place.disk or not typed, files=place.files + 1)
         if text == call.stdin:
             place = place._replace(stdin="")
-        walk = self._on_disk if file else self.text
-        return self._collect(lambda: walk(text, place), place)
+        walk, own = self._on_disk if file else self.text, frozenset(self.world.own)
+        found = self._collect(lambda: walk(text, place), place)
+        if self.world.own != own:
+            made_names.note_script(self.world, own, text, via)
+        return found
 
     def _beside(self, call: Call, via: str, cwd: str) -> WalkContext:
         scope = call.scope.copy()

@@ -8,7 +8,7 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.files import file_commands
-from sentinel_guard.core.analysis.programs.git import git_stash, history_edits
+from sentinel_guard.core.analysis.programs.git import git_stash, history_edits, own_clones
 from sentinel_guard.core.analysis.programs.git.git_config_files import given, top
 from sentinel_guard.core.model import Effect, Kind
 
@@ -217,6 +217,8 @@ def mv(call: Call) -> Effects:
 
 def worktree(call: Call) -> Effects:
     """Without force git removes no worktree that holds work."""
+    if call.operands and call.operands[0].text == "add":
+        own_clones.note_tree(call)
     if call.operands and call.operands[0].text == "remove" and call.has("-f", "--force"):
         yield from call.delete(call.operands[1:], "recursive", "force")
 

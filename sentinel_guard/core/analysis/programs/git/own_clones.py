@@ -1,4 +1,5 @@
-"""Repositories that the session made: a copy of a history may be rewritten, its logs emptied and its branches deleted.
+"""Repositories that the session made: a copy of a history may be rewritten, its logs emptied and its branches deleted;
+work in a clone or linked work tree of its own may be thrown away.
 
 A clone that the text makes is told by its folder; any other one by a file of git's own that is written once, when the
 repository is made, and never again: ``description``. https://git-scm.com/docs/gitrepository-layout
@@ -17,6 +18,8 @@ from sentinel_guard.core.model import Effect
 
 _WHAT = frozenset(("history", "reflog", "objects", "stash", "branch", "tag", "ref"))
 """First words of the targets that are of one repository alone."""
+_OF_TREE = ("worktree", "untracked", "ignored", "index")
+"""Targets that are of one work tree alone."""
 
 
 def note(call: Call) -> None:
@@ -32,11 +35,21 @@ def note(call: Call) -> None:
         call.world.own.add(f"repository {call.locate(target)}")
 
 
+def note_tree(call: Call) -> None:
+    """``git worktree add``: it fails where the folder holds anything."""
+    target = next(iter(call.operands[1:2]), None)
+    if target is not None and target.known and call.here and not places.is_away(call.command):
+        call.world.own.add(f"tree {call.locate(target)}")
+
+
 def spared(call: Call, effect: Effect) -> Iterator[Effect]:
     """The effect of a command of git, with the file by whose age its repository is known; nothing of a clone that the
     text, or the session before it, made.
     """
     other = call.has("--source", "--target") or not (call.here and call.world.root)
+    if not other and "elsewhere" in effect.how and effect.target in _OF_TREE:
+        yield from _in_tree(call, effect)
+        return
     if other or effect.file or effect.target.partition(" ")[0] not in _WHAT:
         yield effect
         return
@@ -52,6 +65,21 @@ def spared(call: Call, effect: Effect) -> Iterator[Effect]:
         return
     made = f"{found}/description"
     yield replace(effect, file=made) if call.world.kind(made) == "file" else effect
+
+
+def _in_tree(call: Call, effect: Effect) -> Iterator[Effect]:
+    """The same for a work tree: git writes the ``.git`` file of a linked one when it is made."""
+    top = git_config_files.top(call)
+    if top is None:
+        if not any(call.world.is_own(f"{kind} {folder}") for folder in _upwards(call.cwd) for kind in _TREES):
+            yield effect
+        return
+    made = f"{top}/.git"
+    made = made if call.world.kind(made) == "file" else f"{made}/description"
+    yield replace(effect, file=made) if call.world.kind(made) == "file" else effect
+
+
+_TREES = ("repository", "tree")
 
 
 def _upwards(folder: str) -> Iterator[str]:
