@@ -35,3 +35,9 @@ CONNECTS = re.compile(
     r"|(?i:\bconnect[ \t]+(?!on\b)\S+[ \t]+[\w.-]+)|\\r[ \t]+\S+[ \t]+\S|\b(?:connect|Mongo)\("
 )
 """Commands of psql, mysql and mongosh that lead to another server than the one that their client is told."""
+
+
+def container(command: Command) -> str | None:
+    """The container that a command runs in, as its engine was told; empty for none, None where nobody knows which."""
+    inside = [via for via in command.via if via.partition(" ")[0] in _CONTAINERS]
+    return "".join(inside) if not inside or (len(inside) == 1 and " " in inside[0]) else None

@@ -371,6 +371,35 @@ def test_what_the_files_of_a_project_say_beside_it(first: str, then: str, respon
     assert said_of_last((first, then), FILES) is response
 
 
+PG, OTHER = "docker compose exec -T pg", "docker compose -p other exec -T pg"
+INSIDE = [
+    (f"{PG} createdb -U app shop", f"{PG} dropdb -U app shop", Response.ALLOW, "in the same service"),
+    (f"{PG} createdb shop", f"{PG} psql -d shop -c 'DROP TABLE x'", Response.ALLOW, "what is in it"),
+    (f"{PG} psql -c 'CREATE DATABASE shop'", f"{PG} dropdb shop", Response.ALLOW, "made by a statement"),
+    (f"{PG} createdb shop", f"{OTHER} dropdb shop", Response.ASK, "of another project"),
+    (f"{PG} createdb shop", "cd api && docker compose exec -T pg dropdb shop", Response.ASK, "of another folder's"),
+    (f"{PG} createdb shop", f"COMPOSE_FILE=b.yml {PG} dropdb shop", Response.ASK, "by other files"),
+    (f"{PG} createdb shop", f"DOCKER_HOST=ssh://b {PG} dropdb shop", Response.ASK, "on another machine"),
+    (f"{PG} createdb shop", "docker compose exec -T db dropdb shop", Response.ASK, "in another service"),
+    (f"{PG} createdb shop", f"{PG} dropdb -h db.acme.io shop", Response.ASK, "from there to another machine"),
+    (f"{PG} createdb shop", "dropdb shop", Response.ASK, "on this machine"),
+    (f"{PG} createdb shop || true", f"{PG} dropdb shop", Response.ASK, "it may have been there"),
+    (f"{PG} createdb shop", f"docker compose down && docker compose up -d && {PG} dropdb shop", Response.ASK, "gone"),
+    ("docker compose run pg createdb shop", f"{PG} dropdb shop", Response.ASK, "a container of its own"),
+    ("docker exec a createdb shop", "docker exec a dropdb shop", Response.ALLOW, "in one container"),
+    ("docker exec a createdb shop", "docker exec b dropdb shop", Response.ASK, "in another one"),
+    ("docker exec a createdb shop", "docker exec -e PGHOST=b a dropdb shop", Response.ASK, "another server"),
+    ("docker exec a createdb shop", "docker rm -f a; docker rename b a; docker exec a dropdb shop", Response.ASK,
+        "another one of that name"),
+    ("docker exec $C createdb shop", "docker exec $C dropdb shop", Response.ASK, "nobody knows which"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "then", "response"), [row[:3] for row in INSIDE], ids=[row[3] for row in INSIDE])
+def test_databases_in_containers(first: str, then: str, response: Response) -> None:
+    assert said_of_last((first, then), {"compose.yaml": VOLUMES}) is response
+
+
 SCRIPTS = {
     "package.json": json.dumps({"scripts": {
         "db": "docker run -d --name tmp -p 6390:6379 redis:7", "predeep": "echo x", "deep": "npm run db",

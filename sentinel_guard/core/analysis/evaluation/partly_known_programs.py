@@ -28,9 +28,17 @@ _PRINTERS = re.compile(
     r"|git rev-parse --show-toplevel|xcrun --show-sdk-path|llvm-config --bindir|pg_config --bindir"
     r"|python3? -m site --user-base|uv python dir|mise where \w+|asdf where \w+|yarn global (?:bin|dir)"
     r"|npm config get prefix"
-    r"|gem environment gemdir|rustc --print sysroot)(?: -[a-z]+)*(?: 2>\s*/dev/null)?\s*"
+    r"|gem environment gemdir|rustc --print sysroot|stack path --local-install-root|bazel info bazel-[a-z]+"
+    r"|swift build(?: -c \w+)? --show-bin-path|composer (?:global )?config bin-dir(?: --absolute)?"
+    r"|cargo metadata [^|]*\| *jq -r \.target_directory)(?: -[a-z]+)*(?: 2>\s*/dev/null)?\s*"
 )
 """What prints one path, and nothing that somebody else chose."""
+_FINDERS = re.compile(
+    r"\s*(?:(?:pyenv|rbenv|nodenv|goenv|volta|rustup|mise|asdf|stack exec(?: --)?) which|cabal list-bin|yarn bin"
+    r"|xcrun (?:-f|--find))(?: -[a-z-]+)* (?:[\w.+-]+:)*(?P<found>[A-Za-z][\w.+-]*)(?: 2>\s*/dev/null)?\s*"
+)
+"""What prints where one program lies."""
+_SUBSTITUTED = re.compile(r"\"?\$\((.*)\)\"?", re.DOTALL)
 _NAMES = {
     "PYTHON": "python3", "PYTHON3": "python3", "PIP": "pip", "NODE": "node", "NPM": "npm", "GO": "go", "CARGO": "cargo",
     "RUSTC": "rustc", "CC": "cc", "CXX": "c++", "CPP": "cpp", "LD": "ld", "AR": "ar", "MAKE": "make", "CMAKE": "cmake",
@@ -49,6 +57,8 @@ def guess_program(first: Field, scope: Scope) -> Field | None:
         return _taken(bare["last"], first, source)
     whole = _WHOLE.fullmatch(source)
     name = (whole[1] or whole[2]) if whole else ""
+    if found := _found(scope.written.get(name, "") if name in scope.variables else source, scope):
+        return Field(found, source=source)
     if name in _NAMES and name not in scope.variables and name not in scope.environ:
         return Field(_NAMES[name], source=source)
     return None
@@ -63,8 +73,18 @@ def _is_one(bare: re.Match[str], scope: Scope) -> bool:
 
 def prints_path(source: str) -> bool:
     """Whether an assigned value is the output of a program that prints one path."""
-    match = re.fullmatch(r"\"?\$\((.*)\)\"?", source, re.DOTALL)
+    match = _SUBSTITUTED.fullmatch(source)
     return match is not None and _PRINTERS.fullmatch(match[1]) is not None
+
+
+def _found(source: str, scope: Scope) -> str:
+    """The program whose place a substitution prints; empty for none, and where another program may print it."""
+    match = _SUBSTITUTED.fullmatch(source)
+    printed = _FINDERS.fullmatch(match[1]) if match else None
+    if printed is None or "PATH" in scope.variables or printed[0].split()[0] in scope.functions:
+        return ""
+    found = printed["found"]
+    return "" if found in SHELLS or found in WRAPPERS else found
 
 
 def _taken(last: str, first: Field, text: str) -> Field | None:

@@ -211,8 +211,13 @@ _LANGUAGES: dict[str, str] = {
     "luajit": "lua", "lua5.1": "lua", "lua5.3": "lua", "lua5.4": "lua", "texlua": "lua", "Rscript": "r", "R": "r",
     "littler": "r", "julia": "julia", "elixir": "elixir", "iex": "elixir", "erl": "erlang", "groovy": "groovy",
 }  # fmt: skip
-_CHECKS = {"perl": {"-c", "-v", "-V"}, "ruby": {"-c", "-h"}, "php": {"-l", "-i", "-v", "-m", "-s", "-w", "-h"}}
-"""With these nothing is run."""
+_CHECKS = {
+    "perl": {"-c", "-v", "-V"}, "ruby": {"-c", "-h"}, "php": {"-l", "-i", "-v", "-m", "-s", "-w", "-h"},
+    "node": {"-c", "--check"}, "nodejs": {"-c", "--check"},
+}  # fmt: skip
+"""By program, else by language: with these nothing is run."""
+_BEFORE = {"-r", "--require", "--import", "--loader"}
+"""What node runs before it looks at a script."""
 _QUIET = frozenset(("-v", "-V", "--version", "-h", "--help", "--test", "-c", "--check", "--check-syntax"))
 """With these the text on standard input is not run."""
 
@@ -228,7 +233,7 @@ def oneliner(call: Call) -> Effects:
         if verb == "eval" and found.operands:
             found.texts.append(found.operands.pop(0))
     call = replace(call, parsed=Parsed(call.parsed.flags, found.operands))
-    if found.flags & _CHECKS.get(language, set()) and not _begins(language, found):
+    if found.flags & _CHECKS.get(name, _CHECKS.get(language, set())) and not _begins(language, found):
         return
     if found.texts:
         yield from _given(call, language, found)
@@ -239,7 +244,9 @@ def oneliner(call: Call) -> Effects:
 
 
 def _begins(language: str, found: ParsedOptions) -> bool:
-    """``perl -c`` runs what stands in ``BEGIN`` blocks."""
+    """``perl -c`` runs what stands in ``BEGIN`` blocks, ``node -c`` what it is to load before."""
+    if language == "js":
+        return bool(found.flags & _BEFORE)
     return language == "perl" and any("BEGIN" in item.text for item in found.texts)
 
 

@@ -42,7 +42,7 @@ def reads_terminal(own: Command, parsed: Parsed) -> bool:
     A bash that is called by its name does not count: its shim has it ask about each line.
     """
     name, given = own.program, [item.text for item in parsed.operands if item.text not in STDIN]
-    if _OTHER_INPUT.intersection(own.via):
+    if not _OTHER_INPUT.isdisjoint(via.partition(" ")[0] for via in own.via):
         return False
     if name in SHELLS:
         asks = own.argv[0] == "bash" and _OTHER_PATH not in own.via

@@ -111,6 +111,7 @@ TRICKS = [
     ("while read c; do $c -rf /; done <<< rm", "a loop over lines"),
     ("cd nowhere; rm -rf ../../", "a folder that is not there"),
     ("shopt -s dotglob; cd /; rm -rf *", "hidden names too"),
+    ("cabal() { echo rm; }; $(cabal list-bin app) -rf /", "a function that prints another program"),
 ]  # fmt: skip
 
 
@@ -124,6 +125,9 @@ HONEST = [
     ("VENV=$(poetry env info -p); $VENV/bin/python x.py", "python", "below what prints one path"),
     ("$(npm bin)/eslint src", "eslint", "below an output"),
     ("$(go env GOPATH)/bin/golangci-lint run", "golangci-lint", "the same of Go"),
+    ("$(swift build -c release --show-bin-path)/app x", "app", "and of Swift"),
+    ("$(cabal list-bin exe:app) +RTS -s", "app", "an output that is a program's place"),
+    ("BIN=$(stack exec -- which app); time $BIN x", "app", "the same in a variable"),
     ("$PYTHON -m pytest", "python3", "a variable that holds a program by custom"),
     ("PYTHON=${PYTHON:-python3}; $PYTHON -m pytest", "python3", "with its default"),
     ("if command -v pnpm; then PM=pnpm; else PM=npm; fi; $PM install", "pnpm", "one of two"),
@@ -148,6 +152,8 @@ RIDDLES = [
     ("$X -rf /", "a variable of no custom"),
     ("PYTHON=$(cat f); $PYTHON x", "the text says that it is something else"),
     ("x=$RANDOM; $x", "set while it runs"),
+    ("$(pyenv which bash) -c ls", "a shell, by its place"),
+    ("PATH=/tmp/x:$PATH; $(cabal list-bin app) -rf /", "another program may print it"),
 ]
 
 

@@ -22,6 +22,7 @@ STOPPED = [
     ("git remote-ext x 'rm -rf /home'", "a transport that is a command"),
     ("nu -c 'rm -rf .git'", "a shell that no table knows"),
     ("sbatch --wrap='rm -rf /home'", "a runner that no table knows"),
+    ('echo \'require("fs").rmSync("/home")\' > x.js; node -r ./x.js --check y.js', "loaded before the check"),
     ("PS4='$(rm -rf /home)' bash -xc :", "expanded for each line"),
     ("pandoc README.md -o.env", "right behind the letter"),
 ]
@@ -33,6 +34,7 @@ PASSES = [
     ("ls -o .env", "a list without groups: no file is written"),
     ("stat -c 'rm -rf /home' .env", "a format: no command"),
     ("perl -c x.pl", "a check"),
+    ('echo \'require("fs").rmSync("/home")\' > x.js; node --check x.js', "one of JavaScript"),
 ]
 
 

@@ -106,7 +106,8 @@ def _exec(call: Call) -> Iterator[Effect]:
     container, *command = call.operands or [Field("")]
     sets = call.has("-e", "--env", "--env-file") or any(_SETS.search(item.text) for item in command)
     own = not sets and own_containers.is_own(call, container)
-    for effect in _inside(call, command, {}, () if own else _KEPT):
+    where = "docker" if sets else own_containers.place(call, container)
+    for effect in _inside(call, command, {}, () if own else _KEPT, where):
         if not (own and compose_files.is_lost_beside(effect)):
             yield effect
 
@@ -170,7 +171,8 @@ def compose(call: Call) -> Effects:
         project = None if away else own_containers.project(call, parsed)
         spared = project is not None and service in project.services and "volumes" not in project.services[service]
         kept = (*_volumes(call, run), *(() if spared else _KEPT))
-        found = _inside(call, run.operands[1:], mounts, kept)
+        where = "docker" if away or verb == "run" else own_containers.place_of_service(call, parsed, run)
+        found = _inside(call, run.operands[1:], mounts, kept, where)
         yield from (effect for effect in found if project is None or not project.spares(effect, service))
     elif verb in ("down", "rm") and {"-v", "--volumes"} & parse(fields, _COMPOSE_DOWN).flags.keys():
         if compose_files.names_volumes(call, parsed) and not own_containers.is_own_project(call, parsed):
@@ -189,7 +191,9 @@ def _run(call: Call) -> Effects:
         yield call.effect(Kind.PRIVILEGE, mounted_keys.TARGET)
     entry = call.parsed.value("--entrypoint")
     command = [*([entry] if entry and entry.text else []), *call.operands[1:]]
-    yield from _inside(call, command, mounts, tuple(_volumes(call, call.parsed)) + _KEPT * call.has("--volumes-from"))
+    yield from _inside(
+        call, command, mounts, (*_volumes(call, call.parsed), *(_KEPT if call.has("--volumes-from") else ())), "docker"
+    )
     if command and command[0].text in _ENVIRONMENT_READERS:
         for item in call.parsed.values("--env-file"):
             yield call.effect(Kind.READ, call.locate(item), "shown", sure=item.known)
@@ -243,7 +247,7 @@ def _volumes(call: Call, parsed: Parsed) -> Iterator[str]:
 
 
 def _inside(
-    call: Call, command: Sequence[Field], mounts: dict[str, str], kept: tuple[str, ...] = ()
+    call: Call, command: Sequence[Field], mounts: dict[str, str], kept: tuple[str, ...], via: str
 ) -> Iterator[Effect]:
     """The effects of a container's command, as far as they leave it, or take what a volume keeps (``kept``)."""
     if not command:
@@ -252,7 +256,7 @@ def _inside(
     cwd = folder.text if folder and folder.text.startswith("/") else "/"
     host = _on_host(cwd, mounts)
     given = call.command.subcommand != "run" or call.has("-e", "--env", "--env-file")
-    for effect in call.runner.run(command, call, "docker", cwd=host or cwd):
+    for effect in call.runner.run(command, call, via, cwd=host or cwd):
         mine = host and f"{effect.target}/".startswith(f"{host}/")
         if mine or effect.kind not in _ON_PATHS:
             yield effect

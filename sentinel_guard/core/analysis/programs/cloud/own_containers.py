@@ -10,6 +10,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, C
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.cloud import compose_files, container_engines
 from sentinel_guard.core.analysis.programs.cloud.container_engines import is_here
+from sentinel_guard.core.analysis.programs.databases import client_servers
 
 _VALUE = re.compile(r"\"?\$(?:(\w+)|\{(\w+)\})\"?")
 _ONE_OPTION = r"(?:\s+(?:--(?:rm|init|privileged|interactive|tty)|-[it]+|-\S+=\S+|-\S+\s+[^-\s]\S*))*"
@@ -68,6 +69,7 @@ def unmake(call: Call, verb: str, operands: Sequence[Field]) -> None:
     if verb in _ENDS:
         call.world.end(*_ports_of(call, [_called(call, item) for item in operands]))
     if verb in ("rm", "rename"):
+        call.world.end(*_databases_inside(call))
         call.world.end(*(f"container {name}" if (name := _called(call, item)) else "container " for item in operands))
     elif verb in _PRUNES and any(item.text in ("prune", "reset", "rm") for item in operands):
         call.world.end("container ", "port ")
@@ -164,6 +166,30 @@ def is_own(call: Call, item: Field) -> bool:
     return started is not None and _BINDS.search(started[1]) is None and _TOLD.search(started[1]) is None
 
 
+def place(call: Call, container: Field) -> str:
+    """How ``docker exec`` is named as what started a program: with its container, where that is known."""
+    name = _called(call, container)
+    return f"docker exec {name}" if name and is_here(call) else "docker"
+
+
+_COMPOSE = ("COMPOSE_PROJECT_NAME", "COMPOSE_FILE", "COMPOSE_PATH_SEPARATOR")
+
+
+def place_of_service(call: Call, project: Parsed, run: Parsed) -> str:
+    """The same of ``docker compose exec``: the project's folder, the options that choose it, and the service."""
+    chosen = [item for items in project.flags.values() for item in items] + run.operands[:1]
+    known = call.here and all(item.known for item in chosen) and not run.values("--index")
+    if not known or any(call.scope.lookup(name).isset for name in _COMPOSE):
+        return "docker"
+    return " ".join(("docker compose", call.cwd, *(item.text for item in chosen)))
+
+
+def _databases_inside(call: Call) -> list[str]:
+    """What is known of databases in containers: another container may have the name of one that is gone."""
+    mark = f" {client_servers.IN}docker"
+    return [name for name in (*call.world.own, *call.world.proven) if mark in name]
+
+
 def _called(call: Call, item: Field) -> str:
     """The name of a container, as its engine's alone; empty where nobody knows it."""
     name = _spelled(call, item)
@@ -250,6 +276,8 @@ def _unmake_ports(call: Call, parsed: Parsed, verb: str) -> None:
         call.world.unmake(*(f"port {port}" for text in texts for port in _ports(text)))
     else:
         call.world.end(*_ports_of(call, ()))
+    if verb in ("down", "rm"):
+        call.world.end(*_databases_inside(call))
 
 
 def project(call: Call, parsed: Parsed, *, begins: bool = False) -> compose_files.Project | None:

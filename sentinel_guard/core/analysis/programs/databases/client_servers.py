@@ -112,13 +112,17 @@ _FAMILIES = {
     **dict.fromkeys(("psql", "pgcli", "createdb", "createuser", "dropdb", "dropuser", "pg_restore"), "postgres"),
     **dict.fromkeys(("mysql", "mariadb", "mycli", "mysqladmin", "mariadb-admin", "mysqlimport"), "mysql"),
 }
+IN = "in "
+"""Before the container of a server."""
 _BY_FILE = ("--defaults-file", "--defaults-extra-file", "--defaults-group-suffix", "--login-path", "-S", "--socket")
 
 
 def name(call: Call) -> str | None:
-    """A server of this machine by what a client is told: its family and port; None where another may be meant."""
-    row = CLIENTS.get(call.command.program)
-    if row is None or places.is_away(call.command) or places.is_inside(call.command):
+    """A server of this machine by what a client is told: its family and port, and the container where it is asked; None
+    where another may be meant.
+    """
+    row, container = CLIENTS.get(call.command.program), places.container(call.command)
+    if row is None or places.is_away(call.command) or container is None:
         return None
     parsed = parse(without_password(call), MYSQL) if row.by_socket else call.parsed
     addresses, ports, known = _told(call, row, parsed)
@@ -131,7 +135,8 @@ def name(call: Call) -> str | None:
     found = {match["port"] for match in said if match and match["port"]} | {*ports}
     socket = row.by_socket and (not addresses or "localhost" in addresses)
     family = _FAMILIES.get(call.command.program, call.command.program)
-    return " ".join((family, *(("by socket",) if socket else sorted(found))))
+    where = (f"{IN}{container}",) if container else ()
+    return " ".join((family, *(("by socket",) if socket else sorted(found)), *where))
 
 
 def _told(call: Call, row: _Words, parsed: Parsed) -> tuple[list[str], list[str], bool]:

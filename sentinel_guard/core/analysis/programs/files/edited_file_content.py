@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 
@@ -18,7 +18,8 @@ _PLAIN = r"(?:\d+|\$|/(?:[^/\\]|\\.)*/)"
 _ADDRESS = r"(?:(?P<line>\d+|\$)|/(?P<regex>(?:[^/\\]|\\.)*)/)?"
 _SED = re.compile(
     rf"\s*{_ADDRESS}\s*(?:s(?P<mark>[/|#,@!:;+])(?P<old>(?:(?!(?P=mark))[^\\]|\\.)*)(?P=mark)"
-    r"(?P<new>(?:(?!(?P=mark))[^\\]|\\.)*)(?P=mark)(?P<flags>[gIip\d]*)|(?P<drop>d))\s*(?:[;\n]|\Z)",
+    r"(?P<new>(?:(?!(?P=mark))[^\\]|\\.)*)(?P=mark)(?P<flags>[gIip\d]*)\s*(?:[;\n]|\Z)|(?P<drop>d)\s*(?:[;\n]|\Z)"
+    r"|(?P<put>[aic])(?:\s*\\\n|[ \t]*\\(?=[ \t])|[ \t]*)(?P<text>[^\\\n]+)(?:\n|\Z))",
     re.DOTALL,
 )
 _DROPS = re.compile(rf"\s*{_PLAIN},{_PLAIN}\s*d\s*(?:[;\n]|\Z)")
@@ -40,9 +41,11 @@ def bounded(pattern: str, lines: Iterable[str]) -> bool:
 
 
 def sed(scripts: Iterable[str], text: str, *, extended: bool) -> str:
-    """The text after these scripts; UNKNOWN where they are not made of plain ``s`` and ``d`` commands."""
+    """The text after these scripts; UNKNOWN where they are not made of plain ``s``, ``d``, ``a``, ``i`` and ``c``."""
     if UNKNOWN in text or len(text) > MAX_EDITED:
         return UNKNOWN
+    found = text.split("\n")
+    lines = [*enumerate(found[:-1], 1), (len(found) if found[-1] else NOT_READ, found[-1])]
     for script in scripts:
         at = 0
         while at < len(script):
@@ -53,39 +56,61 @@ def sed(scripts: Iterable[str], text: str, *, extended: bool) -> str:
             if match is None:
                 return UNKNOWN
             at = max(match.end(), at + 1)
-            edited = _edited(match, text, extended=extended)
+            edited = _edited(match, lines, len(found) - (found[-1] == ""), extended=extended)
             if edited is None:
                 return UNKNOWN
-            text = edited
-    return text
+            lines = edited
+    return "\n".join(line for _, line in lines)
 
 
-def _edited(match: re.Match[str], text: str, *, extended: bool) -> str | None:
-    lines = text.split("\n")
-    chosen = _chosen(match, lines, extended=extended)
+Lines = list[tuple[int, str]]
+"""Each with the number by which it was read."""
+NOT_READ = 0
+"""The number of what a script puts between the lines, and of what stands behind the last line's end."""
+
+
+def _edited(match: re.Match[str], lines: Lines, last: int, *, extended: bool) -> Lines | None:
+    chosen = _chosen(match, lines, last, extended=extended)
     if chosen is None:
         return None
+    if match["put"]:
+        return list(_put(match, lines, chosen))
     if match["drop"]:
-        return "\n".join(line for n, line in enumerate(lines) if not chosen(n, line))
+        return [pair for pair in lines if not chosen(*pair)]
     pattern = _pattern(match["old"], match["mark"], extended=extended, flags=match["flags"])
-    if pattern is None or len(match["new"]) > 2000 or not bounded(pattern.pattern, lines):
+    if pattern is None or len(match["new"]) > 2000 or not bounded(pattern.pattern, [line for _, line in lines]):
         return None
     new = _replacement(match["new"])
     count = 0 if "g" in match["flags"] else 1
-    return "\n".join(pattern.sub(new, line, count=count) if chosen(n, line) else line for n, line in enumerate(lines))
+    return [(n, pattern.sub(new, line, count=count) if chosen(n, line) else line) for n, line in lines]
 
 
-def _chosen(match: re.Match[str], lines: Sequence[str], *, extended: bool) -> Callable[[int, str], bool] | None:
-    """Whether a line, counted from 0, is one that the command is for."""
+def _put(match: re.Match[str], lines: Lines, chosen: Callable[[int, str], bool]) -> Iterator[tuple[int, str]]:
+    """The lines, with a text behind, before or in place of those that are chosen."""
+    how, text = match["put"], (NOT_READ, match["text"])
+    for pair in lines:
+        here = chosen(*pair)
+        if here and how != "a":
+            yield text
+        if not here or how != "c":
+            yield pair
+        if here and how == "a":
+            yield text
+    if how != "i" and lines and chosen(*lines[-1]):
+        yield NOT_READ, ""  # ends the last line
+
+
+def _chosen(match: re.Match[str], lines: Lines, last: int, *, extended: bool) -> Callable[[int, str], bool] | None:
+    """Whether a line is one that the command is for."""
     if match["line"]:
-        wanted = len(lines) - (lines[-1] == "") if match["line"] == "$" else int(match["line"])
-        return lambda n, _: n + 1 == wanted
+        wanted = last if match["line"] == "$" else int(match["line"])
+        return lambda n, _: n == wanted != NOT_READ
     if match["regex"] is None:
-        return lambda _, __: True
+        return lambda n, _: n != NOT_READ
     pattern = _pattern(match["regex"], "/", extended=extended, flags="")
-    if pattern is None or not bounded(pattern.pattern, lines):
+    if pattern is None or not bounded(pattern.pattern, [line for _, line in lines]):
         return None
-    return lambda _, line: pattern.search(line) is not None
+    return lambda n, line: n != NOT_READ and pattern.search(line) is not None
 
 
 _BASIC = re.compile(r"\\([(){}|+?])|([(){}|+?])|(\\.)|(\[(?:\^?\]?)[^\]]*\])", re.DOTALL)

@@ -18,10 +18,9 @@ MAX_LISTED = 500
 """Paths of a ``--pathspec-from-file`` that are looked at."""
 _GLOB = frozenset("*?[")
 _SWITCHES = {
-    "HUSKY": ("0",),
-    "LEFTHOOK": ("0", "false"),
+    "HUSKY": ("0",), "LEFTHOOK": ("0", "false"),
     **dict.fromkeys(("HUSKY_SKIP_HOOKS", "SKIP_SIMPLE_GIT_HOOKS", "OVERCOMMIT_DISABLE"), ("1", "true")),
-}
+}  # fmt: skip
 """Variables that switch a hook manager off."""
 _CHOICES = ("SKIP", "LEFTHOOK_EXCLUDE")
 """Variables that name hooks to leave out: the person's own linters are theirs to skip, ours are not."""
@@ -217,8 +216,7 @@ def mv(call: Call) -> Effects:
 
 def worktree(call: Call) -> Effects:
     """Without force git removes no worktree that holds work."""
-    if call.operands and call.operands[0].text == "add":
-        own_clones.note_tree(call)
+    own_clones.note_tree(call)
     if call.operands and call.operands[0].text == "remove" and call.has("-f", "--force"):
         yield from call.delete(call.operands[1:], "recursive", "force")
 

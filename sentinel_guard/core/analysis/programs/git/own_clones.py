@@ -37,8 +37,8 @@ def note(call: Call) -> None:
 
 def note_tree(call: Call) -> None:
     """``git worktree add``: it fails where the folder holds anything."""
-    target = next(iter(call.operands[1:2]), None)
-    if target is not None and target.known and call.here and not places.is_away(call.command):
+    verb, target = [*call.operands, Field(""), Field("")][:2]
+    if verb.text == "add" and target.text and target.known and call.here and not places.is_away(call.command):
         call.world.own.add(f"tree {call.locate(target)}")
 
 
