@@ -4,7 +4,8 @@ Each session is a line of FOLDER/*.jsonl: ``{"session": NAME, "files": {PATH: TE
 {"edit": PATH, "text": TEXT}, ...]}``. The files are committed (what .gitignore names lies there only), the steps are
 told by Claude Code's hooks to a real daemon, and run, in a cage (bubblewrap): nothing of the machine can be written,
 there is no network, and its processes end with it. Whatever comes of a step there, the guard is told that it succeeded:
-the machine lacks most of the programs.
+the machine lacks most of the programs. Of these only kind and k3d have a stand-in, since the file that they leave is
+looked at.
 
 Disturbed: refused, asked about, or a commit that the git hooks refuse. Hints are counted apart.
 """
@@ -35,6 +36,31 @@ HOME = Path("/home")
 """What lies in a temporary folder may be deleted: the repositories lie elsewhere."""
 SECONDS = 2
 TEMPORARY = (Path("/tmp"), Path("/var/tmp"))
+CLUSTER = r"""#!/bin/sh
+name=kind file=${KUBECONFIG:-$HOME/.kube/config} made=
+for word; do
+    case $before in --name) name=$word ;; --kubeconfig) file=$word ;; esac
+    case "$before $word" in *-* | *\ cluster) ;; create\ *) name=$word ;; esac
+    [ "$before $word" = "create cluster" ] || [ "$before $word" = "cluster create" ] && made=1
+    before=$word
+done
+[ "$made" ] || exit 0
+mkdir -p "$(dirname "$file")" && cat > "$file" <<END
+apiVersion: v1
+kind: Config
+clusters:
+- cluster: {certificate-authority-data: LS0tLS1CRUdJTg==, server: "https://127.0.0.1:41234"}
+  name: ${0##*/}-$name
+contexts:
+- context: {cluster: ${0##*/}-$name, user: ${0##*/}-$name}
+  name: ${0##*/}-$name
+current-context: ${0##*/}-$name
+users:
+- name: ${0##*/}-$name
+  user: {client-certificate-data: LS0tLS1CRUdJTg==}
+END
+"""
+"""In place of kind and k3d: the kubeconfig that they would leave."""
 LONGEST = 300
 """Characters of a text that are printed."""
 
@@ -52,7 +78,12 @@ class Session:
 
     def __init__(self, files: Mapping[str, str], below: Path | None = HOME) -> None:
         self.stage, self.count = Stage(below), 0
-        shutil.rmtree(self.stage.folder / "bin")
+        programs = self.stage.folder / "bin"
+        shutil.rmtree(programs)  # stand-ins for what other tests must not run
+        programs.mkdir()
+        for name in ("kind", "k3d"):
+            (programs / name).write_text(CLUSTER)
+            (programs / name).chmod(0o755)
         self.stage.environ |= WHO
         self.stage.git("init", "-q", "-b", "main")
         for name, text in files.items():

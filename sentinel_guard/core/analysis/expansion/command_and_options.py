@@ -291,6 +291,8 @@ class Call:
         unset = "$" not in item.text and "`" not in item.text
         if unset and item.text:
             yield self.effect(Kind.DELETE, self.locate(item), *how, sure=False)
+            if self.locate(item) in self.world.doubted and "$" not in item.source and "`" not in item.source:
+                return  # a name that a pattern takes in, if this text has written it
             if item.pattern and _names_below(folder) and f"{self.locate(folder)}/".startswith(paths.TEMPORARY):
                 return  # names in a temporary folder, whichever there are
         elif slash and folder and not unset and not rest.startswith(".."):
