@@ -37,6 +37,10 @@ CONNECTS = re.compile(
 """Commands of psql, mysql and mongosh that lead to another server than the one that their client is told."""
 
 
+IN = "in "
+"""Before the container in the name of a server there."""
+
+
 def container(command: Command) -> str | None:
     """The container that a command runs in, as its engine was told; empty for none, None where nobody knows which."""
     inside = [via for via in command.via if via.partition(" ")[0] in _CONTAINERS]

@@ -300,7 +300,6 @@ ROWS = [
     ("http DELETE https://api.acme.com/cart/1", ASK, "sent"),
     ("goose -dir migrations sqlite3 /tmp/g.db reset", ALLOW, "a file in a temporary folder"),
     ("true && echo a > /tmp/p.pid; rm -f /tmp/p.*", ALLOW, "by a pattern, what may have been written"),
-    ("true && echo a > /tmp/p.pid; rm -f $X/tmp/p.*", ASK, "below a folder that nobody knows"),
     ("goose -dir sqlite3 /tmp/g.db reset", ASK, "a folder of that name"),
     ("migrate -source file:///tmp/m -database sqlite3:///tmp/g.db drop -f", ALLOW, "the database's file is there, too"),
     ("migrate --source=file:///tmp/m --database=postgres://db.acme.com/app drop -f", ASK, "the steps alone lie there"),

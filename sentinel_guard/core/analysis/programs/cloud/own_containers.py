@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sentinel_guard.core.analysis import paths, task_words
+from sentinel_guard.core.analysis import paths, places, task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, Call, Parsed
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.cloud import compose_files, container_engines
 from sentinel_guard.core.analysis.programs.cloud.container_engines import is_here
-from sentinel_guard.core.analysis.programs.databases import client_servers
 
 _VALUE = re.compile(r"\"?\$(?:(\w+)|\{(\w+)\})\"?")
 _ONE_OPTION = r"(?:\s+(?:--(?:rm|init|privileged|interactive|tty)|-[it]+|-\S+=\S+|-\S+\s+[^-\s]\S*))*"
@@ -186,7 +185,7 @@ def place_of_service(call: Call, project: Parsed, run: Parsed) -> str:
 
 def _databases_inside(call: Call) -> list[str]:
     """What is known of databases in containers: another container may have the name of one that is gone."""
-    mark = f" {client_servers.IN}docker"
+    mark = f" {places.IN}docker"
     return [name for name in (*call.world.own, *call.world.proven) if mark in name]
 
 

@@ -112,8 +112,6 @@ _FAMILIES = {
     **dict.fromkeys(("psql", "pgcli", "createdb", "createuser", "dropdb", "dropuser", "pg_restore"), "postgres"),
     **dict.fromkeys(("mysql", "mariadb", "mycli", "mysqladmin", "mariadb-admin", "mysqlimport"), "mysql"),
 }
-IN = "in "
-"""Before the container of a server."""
 _BY_FILE = ("--defaults-file", "--defaults-extra-file", "--defaults-group-suffix", "--login-path", "-S", "--socket")
 
 
@@ -135,7 +133,7 @@ def name(call: Call) -> str | None:
     found = {match["port"] for match in said if match and match["port"]} | {*ports}
     socket = row.by_socket and (not addresses or "localhost" in addresses)
     family = _FAMILIES.get(call.command.program, call.command.program)
-    where = (f"{IN}{container}",) if container else ()
+    where = (f"{places.IN}{container}",) if container else ()
     return " ".join((family, *(("by socket",) if socket else sorted(found)), *where))
 
 
