@@ -80,6 +80,14 @@ BROKERS = [
     ("ls", "rpk -X brokers=localhost:19092 topic delete b", "", ALLOW, "brokers of this machine"),
     ("ls", "rpk topic delete c --brokers localhost:19092", "", ALLOW, "by another option"),
     ("ls", "rpk topic delete c --brokers localhost:19092,kafka.acme.com:9092", "", ASK, "and another machine's"),
+    (
+        "ls",
+        "rpk -X brokers=localhost:19092 -X admin.hosts=prod:9644 topic delete c",
+        "",
+        ASK,
+        "another's administration",
+    ),
+    ("ls", "rpk -X brokers=localhost:19092 --profile prod topic delete c", "", ASK, "settings of another"),
     ("ls", "rpk topic delete c -X tls.enabled=true", "", ASK, "nobody knows which"),
 ]
 CLUSTERS = [

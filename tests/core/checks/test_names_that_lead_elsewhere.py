@@ -87,6 +87,7 @@ def test_words_and_settings_that_say_another_database(then: str, response: Respo
 
 DROP = "psql -h localhost -p 54329 -c 'DROP TABLE x'"
 RUN_REDIS = "docker run -d --name cache -p 6399:6379 redis:7"
+INITDB = "initdb -D /tmp/pg"
 PORTS = [
     # What never bound a port of this machine.
     ((RUN, DROP), ALLOW, "a server in the background"),
@@ -138,6 +139,12 @@ PORTS = [
     (("docker run -d -p 54329:5432 acme/postgres-relay", DROP), ASK, "by its name it leads on"),
     (("docker run -d -p 54329:5432 postgres sh -c 'nc -lp 5432 -e x'", DROP), ASK, "a shell in its place"),
     (("docker run -d -p 54329:5432 postgres postgres -c fsync=off", DROP), ALLOW, "the server with an option"),
+    # Clusters of PostgreSQL.
+    ((INITDB, "pg_ctl -D /tmp/pg -o '-p 54329' start", DROP), ALLOW, "one that was made"),
+    ((INITDB, "pg_ctl -D /tmp/pg -o '-p 54329 -D /srv/pg' start", DROP), ASK, "another folder"),
+    ((INITDB, "pg_ctl -D /tmp/pg -o '-p 54329 -c data_directory=/srv/pg' start", DROP), ASK, "by a setting"),
+    ((INITDB, "rm -rf /tmp/pg && ln -s /srv/pg /tmp/pg", "pg_ctl -D /tmp/pg -o '-p 54329' start", DROP), ASK,
+     "another one in its place"),
     # What is no longer there: the next at its port, or of its name, may be the person's.
     ((RUN, "docker rm -f tmp", DROP), ASK, "taken away"),
     ((RUN, "docker stop tmp", DROP), ASK, "ended"),

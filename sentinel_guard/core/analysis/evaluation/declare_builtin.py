@@ -53,8 +53,8 @@ def declare(walk: Walker, words: Sequence[Word], fields: Sequence[Field], place:
     letters = "".join(f.text[1:] for f in fields[1:] if f.text[:1] == "-")
     gone = "".join(f.text[1:] for f in fields[1:] if f.text[:1] == "+")
     operands = [word for word in words[1:] if word.source[:1] not in ("-", "+")]
-    if set(letters) & set("pfF") or not operands:
-        return UNKNOWN
+    if set(letters) & set("pfF") or not operands or (name == "local" and scope.locals is None):
+        return UNKNOWN  # outside of a function ``local`` fails
     own = scope.locals is not None and (name == "local" or (name in ("declare", "typeset") and "g" not in letters))
     exports = not own and (name == "export" or "x" in letters)
     if exports or "x" in gone:

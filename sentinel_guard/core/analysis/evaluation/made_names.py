@@ -60,11 +60,13 @@ def _is_proved(world: Overlay, name: str, proof: Mapping[str, Simple] | None) ->
 
 
 def replaced(own: Collection[str], found: Sequence[Effect]) -> Iterator[str]:
-    """The repositories and plans among these names in whose place the effects put something else, or nothing."""
+    """The repositories, clusters and plans among these names in whose place the effects put something else."""
     for name in own:
         kind, _, folder = name.partition(" ")
         places = (folder, f"{folder}/.git")
-        if kind in ("repository", "plan") and any(_covers(effect, place) for effect in found for place in places):
+        if kind in ("repository", "cluster", "plan") and any(
+            _covers(effect, place) for effect in found for place in places
+        ):
             yield name
 
 

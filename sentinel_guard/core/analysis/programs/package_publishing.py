@@ -51,7 +51,8 @@ _GH = table(
     "item-delete|field-delete, repo archive, repo sync --force, repo deploy-key delete, issue transfer, "
     "pr close --delete-branch|-d",
     publish="repo edit --visibility|--default-branch, repo create|rename|unarchive, repo deploy-key add, "
-    "release create !--draft !-d, release upload|edit, gist create|edit, secret|variable set, "
+    "release create !--draft !-d, release create --draft=false, "
+    "release upload|edit, gist create|edit, secret|variable set, "
     "workflow run|disable|enable, pr merge, "
     "ssh-key|gpg-key add, "
     "attestation upload",

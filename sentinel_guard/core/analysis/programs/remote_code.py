@@ -251,10 +251,11 @@ def addresses(program: str, words: Sequence[Field]) -> Iterator[str]:
         tapped = "tap" in texts[:1] or text.count("/") > 1  # brew install OWNER/TAP/NAME taps, too
         if program == "brew" and tapped and _is_stranger(text, known_publishers.TAPS, "/"):
             yield text
-        if known_publishers.passes(program, text):
+        plain = ".." not in text.split("/")  # it leaves its owner
+        if plain and known_publishers.passes(program, text):
             continue
         known = known_publishers.OF_TOOLS.get(program)
-        if known and (match := _OWNER.match(text)) and match[1] in known:
+        if plain and known and (match := _OWNER.match(text)) and match[1] in known:
             continue
         if row.hosted and HOSTED.match(text.removeprefix("git::").removeprefix("https://")):
             yield text

@@ -115,6 +115,7 @@ SEEN = [
     ('echo "${X:D=2:1}"; [ "$D" = 1 ] || p', CALL, "an expression that sets it"),
     ('[[ D=2 -eq 2 ]]; [ "$D" = 1 ] || p', CALL, "in a test"),
     ('[ -v "A[D=2]" ]; [ "$D" = 1 ] || p', CALL, "in an index"),
+    ('local D=2; [ "$D" = 2 ] || p', CALL, "a name that is local to nothing"),
     ('N=D; : "${!N:=1}"; [ -z "$D" ] || p', "D= bash s.sh", "what is empty, by another name"),
     ("", 'D=1; [ "$D" = 1 ] || p', "a line that is typed"),
     ("", "D=1 bash -c '[ \"$D\" = 1 ] || p'", "a text"),

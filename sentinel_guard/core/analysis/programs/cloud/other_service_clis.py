@@ -222,6 +222,8 @@ def service(call: Call) -> Iterator[Effect]:
 def _has_brokers_here(call: Call) -> bool:
     """``rpk -X brokers=localhost:19092``, ``rpk … --brokers localhost:19092``: each of them on this machine."""
     named = [item.text for item in local_clusters.given(call, "-X", "--brokers") if item.known]
+    if local_clusters.given(call, "--profile", "--config") or any("hosts=" in text for text in named):
+        return False
     brokers = [text.removeprefix("brokers=") for text in named if "=" not in text or text.startswith("brokers=")]
     return bool(brokers) and all(network_addresses.is_local_address(one) for text in brokers for one in text.split(","))
 

@@ -36,7 +36,7 @@ _SOURCE = re.compile(r"\bsource\s*=\s*\"([^\"]*)\"")
 _MODULE = re.compile(r"\bmodule\s+\"?[\w-]+\"?\s*\{")
 _ELSEWHERE = re.compile(
     r"\bprovisioner\b|\bexternal\b|\bbackend\s+(?!\"?local\"?\s*\{\s*\})\"?\w|\b(?:cloud|import|removed)\s*\{"
-    r"|\bhost\s*=\s*\"(?!unix:|npipe:)|\baction\s+\"?\w+\"?\s+\"?[\w-]+\"?\s*\{"
+    r"|\b(?:file\w*|templatefile)\(\s*(?:pathexpand\(\s*)?\"[~/]|\bhost\s*=\s*\"(?!unix:|npipe:)|\baction\s+\"?\w+\"?\s+\"?[\w-]+\"?\s*\{"
 )
 _REACHES = re.compile(
     r"\b(?:host_path|volume_name|from_container|privileged|devices|capabilities|(?:pid|ipc|userns)_mode|mounts)\b"

@@ -26,7 +26,7 @@ def serve(call: Call) -> Iterable[Effect]:
     given = call.parsed.value("--port", "-p", "-port")
     words = [item.text for item in call.fields[1:]]
     port = given.text if given is not None else next((b for a, b in pairwise(words) if a in ("--port", "-p")), "")
-    if port.isdigit():
+    if port.isdigit() and not _serves_others(call, words):
         call.world.own.add(f"server at port {port}")  # it may fail unseen, in the background
     if call.command.program == "pg_ctl":
         _start_cluster(call)
@@ -40,6 +40,23 @@ def serve(call: Call) -> Iterable[Effect]:
     return ()
 
 
+_DEFAULT_PORTS = frozenset(("6379", "27017"))
+_FOLDERS = ("--dir", "--dbpath")
+_LEADS = frozenset(("--replicaof", "--slaveof", "-f", "--config", "--include", "--loadmodule", "--replSet"))
+
+
+def _serves_others(call: Call, words: list[str]) -> bool:
+    """Whether a server has data that was there, another one's, or a port at which the person's usually listens."""
+    kept = [b for a, b in pairwise(call.fields) if a.text in _FOLDERS]
+    root, home = call.world.root, call.world.home
+    temporary = all(item.known and paths.is_temporary(call.locate(item), root, home) for item in kept)
+    settings = call.command.program in ("redis-server", "valkey-server") and words[:1] and words[0][:1] != "-"
+    usual = call.command.program == "mongod" and not kept
+    return (
+        not temporary or usual or bool(settings) or not _LEADS.isdisjoint(words) or not _DEFAULT_PORTS.isdisjoint(words)
+    )
+
+
 def make_cluster(call: Call) -> Iterable[Effect]:
     """Initdb: it fails where the folder holds anything, so that the cluster is this text's own from here on."""
     for item in (*call.parsed.values("-D", "--pgdata"), *call.operands)[:1]:
@@ -51,6 +68,9 @@ def make_cluster(call: Call) -> Iterable[Effect]:
 _LISTENS = re.compile(r"(?:^|\s)-(?:p\s*|c\s*port=|-port=)(\d+)")
 
 
+_OTHER_DATA = re.compile(r"(?:^|\s)-D|\b(?:data_directory|config_file)\b")
+
+
 def _start_cluster(call: Call) -> None:
     """``pg_ctl -D FOLDER -o '-p PORT' start`` waits until it listens there, and fails where another one does."""
     folder, words = call.parsed.value("-D", "--pgdata"), " ".join(v.text for v in call.parsed.values("-o", "--options"))
@@ -58,7 +78,8 @@ def _start_cluster(call: Call) -> None:
     starts = [item.text for item in call.operands[:1]] == ["start"]
     if not starts:
         call.world.unmake("port ")
-    if starts and port and folder and folder.known and call.world.is_own(f"cluster {call.locate(folder)}"):
+    own = folder is not None and folder.known and call.world.is_own(f"cluster {call.locate(folder)}")
+    if starts and port and own and not _OTHER_DATA.search(words):
         call.world.own.add(f"port {port[1]}")
 
 

@@ -44,6 +44,7 @@ ALONE = {  # folder -> its files: none of them is of this machine alone
     "templates": {"main.tf": 'resource "template_dir" "x" {\n  destination_dir = "/home/ann/x"\n}\n'},
     "config": {"main.tf": 'resource "kind_cluster" "x" {\n  kubeconfig_path = "/home/ann/.kube/config"\n}\n'},
     "command": {"main.tf": 'data "local_command" "x" {\n  command = "rm"\n}\n'},
+    "secret": {"main.tf": NULL + 'output "x" {\n  value = file(pathexpand("~/.aws/credentials"))\n}\n'},
     "action": {"main.tf": NULL + 'action "aws_lambda_invoke" "x" {\n}\n'},
     "publisher": {"main.tf": 'terraform {\n  required_providers {\n    null = { source = "x/null" }\n  }\n}\n' + NULL},
     "heredoc": {"main.tf": f"locals {{ a = <<E\n/*\nE\n}}\n{BUCKET}locals {{ b = <<E\n*/\nE\n}}\n{NULL}"},
@@ -67,6 +68,7 @@ HERE = {
         '    docker = { source = "kreuzwerker/docker" }\n  }\n}\n' + NULL
     },
     "zip": {"main.tf": 'data "archive_file" "x" {\n  source_dir = "src"\n  output_path = "${path.module}/x.zip"\n}\n'},
+    "read": {"main.tf": NULL + 'output "x" {\n  value = file("${path.module}/a.txt")\n}\n'},
     "value": {"main.tf": 'resource "local_file" "x" {\n  content = "${random_id.r.hex}"\n  filename = "out.txt"\n}\n'},
     "ports": {"main.tf": 'resource "docker_container" "x" {\n  ports {\n    internal = 80\n  }\n}\n'},
     "cluster": {
