@@ -135,6 +135,8 @@ PORTS = [
      "one with somebody's volume"),
     ((RUN_REDIS, RUN_REDIS, "docker exec cache rm -rf /data"), ALLOW, "one like it"),
     ((RUN, "docker run -d -p 54329:1 alpine/socat tcp-l:1,fork tcp:db.acme.io:5432", DROP), ASK, "at its port"),
+    ((RUN, "docker run -d -p 8080:80 -p 127.0.0.1::443 -p 5432 nginx", DROP), ALLOW, "at other ports"),
+    ((RUN, "docker run -d -p 54000-54999:1-1000 nginx", DROP), ASK, "at many"),
     ((RUN, "docker network disconnect bridge tmp", DROP), ASK, "it is there no longer"),
     (("docker run -d -p 54329:5432 acme/postgres-relay", DROP), ASK, "by its name it leads on"),
     (("docker run -d -p 54329:5432 postgres sh -c 'nc -lp 5432 -e x'", DROP), ASK, "a shell in its place"),

@@ -89,6 +89,8 @@ _LEADS = re.compile(
 _BY_FOLDER = ("mssql/server", "clickhouse/clickhouse-server", "mysql/mysql-server", "scylladb/scylla")
 _HOSTS = ("", "127.0.0.1", "0.0.0.0", "localhost")  # noqa: S104 - what a text says
 _PUBLISHES = re.compile(r"(?:([\w.]*):)?(\d+):\d+(?:/tcp)?")
+_ANY_PORT = re.compile(r"(?:[\w.]+::)?\d+(?:/\w+)?")
+"""A port of the container's alone: the engine takes one that is free."""
 _SAYS_SERVER = re.compile(
     r"(?i)\w*(?:HOST|URL|URI|ADDR(?:ESS)?|ENDPOINTS?|SERVERS?|PEERS?|REPLICA\w*|UPSTREAM|DSN)(?:_\w+)?"
 )
@@ -134,7 +136,8 @@ def _takes_the_place(call: Call, named: Field | None) -> None:
     """What is somebody's, or leads to it, bears this name from here on, and listens at these ports."""
     for item in call.parsed.values("-p", "--publish"):
         found = _PUBLISHES.fullmatch(item.text)
-        call.world.unmake(f"port {found[2]}" if found else "port ")
+        if found or not (item.known and _ANY_PORT.fullmatch(item.text)):
+            call.world.unmake(f"port {found[2]}" if found else "port ")
     if named is not None:
         call.world.unmake(f"container {name}" if (name := _called(call, named)) else "container ")
 
