@@ -44,7 +44,7 @@ from sentinel_guard.core.analysis.programs.files import (
 )
 from sentinel_guard.core.analysis.programs.git import git_command, git_options, other_vcs
 from sentinel_guard.core.analysis.programs.system import processes_and_scheduled_jobs
-from sentinel_guard.core.model import Effect, Kind
+from sentinel_guard.core.model import Effect
 
 Program = Callable[[Call], Iterable[Effect]]
 
@@ -53,11 +53,7 @@ def kubectl(call: Call) -> Iterable[Effect]:
     if call.command.subcommand != "exec":
         return cloud_clis.cloud(call)
     found = remote_commands.kubectl(call)
-    return (
-        (e for e in found if e.kind is not Kind.DEPLOY and e.kind is not Kind.DATABASE)
-        if local_ends.is_here(call)
-        else found
-    )
+    return remote_commands.leading_on(call, found) if local_ends.is_here(call) else found
 
 
 def deno(call: Call) -> Iterable[Effect]:

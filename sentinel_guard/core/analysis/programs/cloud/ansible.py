@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.cloud import local_ends
+from sentinel_guard.core.analysis.programs.cloud import local_ends, remote_commands
 from sentinel_guard.core.analysis.programs.cloud.containers import away
 from sentinel_guard.core.model import Effect, Kind
 
@@ -24,7 +24,7 @@ def ad_hoc(call: Call) -> Effects:
     text = call.parsed.value("-a", "--args")
     if call.has("--list-hosts", "-C", "--check", "--syntax-check", "--help", "--version") or module in _QUIET:
         return
-    if local_ends.is_here(call):
+    if local_ends.is_here(call) and not remote_commands.names_other(call):
         return
     where = f"ansible {call.operands[0].text}" if call.operands else "ansible"
     if where == "ansible localhost" and module in _FILES and text is not None:

@@ -69,7 +69,7 @@ def cloud(call: Call) -> Effects:
     local_ends.note(call)
     here = local_ends.is_here(call)
     told = tuple(remote_commands.of_table(call)) or remote_commands.told_by_words(call)
-    yield from (effect for effect in told if not (here and effect.kind in (Kind.DEPLOY, Kind.DATABASE)))
+    yield from remote_commands.leading_on(call, told) if here else told
     yield from _queries(call)
     if call.command.subcommand in _FORWARDERS:
         call.world.forward(" ".join(call.command.argv))

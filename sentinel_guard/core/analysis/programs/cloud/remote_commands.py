@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis import paths, places
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.programs.cloud import compose_files
 from sentinel_guard.core.analysis.programs.cloud.containers import away
 from sentinel_guard.core.model import Effect, Kind
 
@@ -37,6 +38,37 @@ _BODIES: dict[str, tuple[tuple[str, ...], tuple[str, ...], int]] = {
     "doctl": (("compute ssh",), ("--ssh-command",), 0),
 }
 """Verbs that run a command there, the option that holds it, or the operands before it."""
+
+
+_HOST = r"(?!127\.|0\.0\.0\.0)(?P<{}>[\w-]+(?:\.[\w-]+)+)"
+_ADDRESSED = re.compile(
+    rf"://(?:[^@/\s]*@)?{_HOST.format('url')}"
+    rf"|(?:(?<![\w-])-[hHS] ?|--(?:host|hostname|server)[ =]|\bhost(?:addr)?=)['\"]?{_HOST.format('told')}"
+)
+_OF_CLUSTER = (".svc", ".cluster.local", ".internal", ".local")
+
+
+def names_other(call: Call) -> bool:
+    """Whether words of a command, or its input, name a server beyond the cluster, or machine, that it speaks to."""
+    text = " ".join((*call.command.argv, call.stdin))
+    hosts = (match["url"] or match["told"] for match in _ADDRESSED.finditer(text))
+    return any(not host.endswith(_OF_CLUSTER) for host in hosts) or places.CONNECTS.search(text) is not None
+
+
+def leading_on(call: Call, found: Iterable[Effect]) -> Iterator[Effect]:
+    """Of what a command in a pod, or on a machine, of here does what is somebody's all the same: what it loses at
+    another server, in a cloud, or in the folder that a machine shares with this one.
+    """
+    losses = (Kind.DEPLOY, Kind.DATABASE)
+    yield from (effect for effect in found if effect.kind not in losses or _leads_on(call, effect))
+
+
+def _leads_on(call: Call, effect: Effect) -> bool:
+    argv = call.command.argv
+    if effect.command is None or effect.command == call.command:
+        shared = call.command.program == "vagrant" and any("/vagrant" in word for word in argv)
+        return shared or ("--" in argv and names_other(call))
+    return names_other(call) or not (effect.kind is Kind.DATABASE or compose_files.is_lost_beside(effect))
 
 
 def of_table(call: Call) -> Iterator[Effect]:

@@ -75,6 +75,16 @@ ROWS = [
         "ibmcloud ks cluster config --cluster prod", "kubectl config rename-context prod kind-try")),
     # By its name and its server.
     ("ls", WIPE, "kind-try of prod", ASK, "called like one of here"),
+    *(("ls", f"kubectl exec {text}", HERE, ALLOW, "in a pod of here") for text in (
+        "db-0 -- psql -c 'DROP TABLE x'", "db-0 -- psql -h postgres -c 'DROP TABLE x'", "db-0 -- rm -rf /data",
+        "db-0 -- psql -h pg.default.svc.cluster.local -c 'DROP TABLE x'", "mq-0 -- rabbitmqctl delete_queue x",
+        "web-0 -- bin/rails db:reset", "db-0 -- redis-cli flushall")),
+    *(("ls", f"kubectl {option}exec {text}", HERE, ASK, "and from there to somebody's") for text in (
+        "db-0 -- psql -h db.acme.io -c 'DROP TABLE x'", "db-0 -- psql postgres://db.acme.io/x -c 'DROP TABLE x'",
+        "db-0 -- sh -c 'psql -h db.acme.io -c \"DROP TABLE x\"'", "web-0 -- aws s3 rb s3://shop --force",
+        "db-0 -- psql -c '\\c postgres://db.acme.io/x' -c 'DROP TABLE x'", "web-0 -- terraform destroy -auto-approve",
+        "web-0 -- env DATABASE_URL=postgres://db.acme.io/x bin/rails db:reset",
+        "-i db-0 -- bash <<'E'\npsql -h db.acme.io -c 'DROP TABLE x'\nE") for option in ("", "--context kind-try ")),
     *(("ls", text, HERE, ASK, "another machine's, or another home's") for text in (
         "ssh prod kubectl --context microk8s delete ns x", "ssh prod 'kubectl --context kind-try delete ns x'",
         "docker exec tools kubectl --context kind-try delete ns x",

@@ -129,6 +129,10 @@ ROWS = [
     ("ls", "ansible-playbook -c docker -i c.ini inv/site.yml", ALLOW, "one that says none"),
     ("ls", "ansible-playbook -i inv/hosts.ini --ssh-common-args='-J prod' inv/site.yml", ASK, "by way of another"),
     ("ls", "ANSIBLE_SSH_ARGS='-J prod' ansible-playbook -i inv/hosts.ini inv/site.yml", ASK, "the same"),
+    ("vagrant up", "vagrant ssh -c 'psql -c \"DROP TABLE x\"'", ALLOW, "in a machine of the session's"),
+    ("vagrant up", "vagrant ssh -c 'psql -h db.acme.io -c \"DROP TABLE x\"'", ASK, "and from there to another"),
+    ("vagrant up", "vagrant ssh -c 'rm -rf /vagrant/src'", ASK, "the folder that it shares"),
+    ("ls", "ansible -i inv/hosts.ini web -m shell -a 'psql -h db.acme.io -c \"DROP TABLE x\"'", ASK, "to another"),
     ("ls", "tflocal -chdir=real destroy -auto-approve", ALLOW, "an emulator's wrapper"),
     ("ls", "tflocal -chdir=real2 destroy -auto-approve", ASK, "which leads one provider there, and no other"),
     # Copies of a configuration
