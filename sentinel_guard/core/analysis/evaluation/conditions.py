@@ -144,15 +144,14 @@ def begin_text(scope: Scope, text: str, via: str, *, file: bool) -> None:
     They do in a script where no variable changes unseen: an exit ends it, and a test leaves out what it does not come
     to. A shell that is not bash may take a test of bash's for an error (``[[``, ``==``): there those of POSIX decide.
     """
-    tells = file and _INTERACTIVE.match(text) is None and _CHANGES_UNSEEN.search(text) is None
-    tells = tells and _MAY_NOT_RUN.search(text) is None
+    name, other = via.partition(" ")[0], via not in SHELLS
+    by_bash = via == "bash" or (other and _OF_BASH.match(text) is not None)
+    by_posix = name in _BY_POSIX or (other and _OF_POSIX.match(text) is not None)
+    limited = not by_bash and (name in (*SHELLS, *_BY_POSIX) or text.startswith("#!"))  # else by the shell that asks
+    unsure = (_INTERACTIVE.match, _CHANGES_UNSEEN.search, _MAY_NOT_RUN.search, *((_OF_BASH_ALONE.search,) * limited))
+    tells = file and not any(looks(text) for looks in unsure)
     scope.ended = False if tells else None
-    by_bash = via == "bash" or (via not in SHELLS and _OF_BASH.match(text) is not None)
-    by_posix = via.partition(" ")[0] in _BY_POSIX or (via not in SHELLS and _OF_POSIX.match(text) is not None)
-    unsaid = via.partition(" ")[0] not in (*SHELLS, *_BY_POSIX) and not text.startswith(
-        "#!"
-    )  # the shell that starts it
-    scope.options |= {DECIDES: tells and (by_bash or by_posix), _LIMITED: not (by_bash or unsaid)}
+    scope.options |= {DECIDES: tells and (by_bash or by_posix), _LIMITED: limited}
 
 
 def begin_name(scope: Scope, name: str | None, *, file: bool) -> None:
@@ -178,11 +177,9 @@ _LIMITED = "-posix"
 _BY_POSIX = ("sh", "dash", "ash", "make", "gmake", "npm", "pnpm", "yarn", "just")
 """Shells, and what gives its lines to ``sh``."""
 _OF_POSIX = re.compile(r"#!\s*\S*(?:/env\s+|/)(?:sh|dash|ash)\b")
+_OF_BASH_ALONE = re.compile(r"\[\[|(?<!\$)\(\(|\b(?:declare|typeset|let|function|select)\b|\w\+=|<<<|\$'")
+"""What another shell reads as something else, or does not know."""
 _BASHISMS = re.compile(r"==|[{]\w*[,.]|\$['\"\[]|=~|\s-[ao]\s|\(|\$\{[^}]*[/^,@\[]")
-
-
-def _tested(node: Node) -> list[Node]:
-    return [test for test, _ in (*_tests(node, True), *_tests(node, False))]
 
 
 def _is_posix(test: Node) -> bool:

@@ -158,6 +158,8 @@ GOES_ON = [
     ('[ "$D" = / ] && exit\np', "D=/; bash s.sh", "a variable that is not exported"),
     ("[[ -n x ]] && exit\np", "sh s.sh", "a test that sh does not know"),
     ("((1)) && exit\np", "dash s.sh", "another one"),
+    ("declare X=0\n[ $X = 0 ] && exit\np", "sh s.sh", "a command that it does not know"),
+    ('[ "$D" ] && [ "$D" = 1 ] || [[ a == a && b == b ]] || p', "D=1 sh s.sh", "a test that it takes apart"),
     ("#!/bin/sh\n[[ -n x ]] && exit\np", EXITS, "the same, as the script says"),
     *((f'[ "${name}" = x ] && exit\np', f"{name}=x bash s.sh", "the shell has another one")
       for name in ("EUID", "PPID", "SHLVL", "PWD", "OLDPWD", "IFS", "BASH_VERSION", "OPTIND")),

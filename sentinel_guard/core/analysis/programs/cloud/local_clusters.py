@@ -58,8 +58,14 @@ _HANDS_ON = frozenset(
 """What runs a command on this machine, with the variables and the home that it has itself."""
 
 
+_SENDS = frozenset(("push", "bootstrap", "mirror", "func"))
+"""Verbs of these tools whose other end is a registry, or a repository, and no cluster."""
+
+
 def is_here(call: Call) -> bool | None:
     """Whether its cluster is certain to be one of this machine; None where this says nothing of a cluster."""
+    if call.command.program in TOOLS and _SENDS & {call.command.subcommand, *(item.text for item in call.operands[:2])}:
+        return False
     context = call.head.value(*_CONTEXTS) or call.parsed.value(*_CONTEXTS)
     if context is None and call.command.program in TOOLS:
         context = next(iter(given(call, *_CONTEXTS)), None)

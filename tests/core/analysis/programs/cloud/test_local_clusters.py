@@ -85,6 +85,11 @@ ROWS = [
         "db-0 -- psql -c '\\c postgres://db.acme.io/x' -c 'DROP TABLE x'", "web-0 -- terraform destroy -auto-approve",
         "web-0 -- env DATABASE_URL=postgres://db.acme.io/x bin/rails db:reset",
         "-i db-0 -- bash <<'E'\npsql -h db.acme.io -c 'DROP TABLE x'\nE") for option in ("", "--context kind-try ")),
+    *(("ls", text, HERE, ASK, "what no cluster gets") for text in (
+        "helm push x.tgz oci://ghcr.io/charts", "helm --kube-context kind-try push x.tgz oci://ghcr.io/charts",
+        "flux push artifact oci://ghcr.io/x:1 --path . --source x --revision y",
+        "flux bootstrap github --owner acme --repository fleet")),
+    ("ls", "helm push x.tgz oci://localhost:5000/charts", HERE, ALLOW, "a registry of here"),
     *(("ls", text, HERE, ASK, "another machine's, or another home's") for text in (
         "ssh prod kubectl --context microk8s delete ns x", "ssh prod 'kubectl --context kind-try delete ns x'",
         "docker exec tools kubectl --context kind-try delete ns x",
