@@ -128,7 +128,7 @@ def _naming(words: tuple[str, ...]) -> int:
 
 def _package(word: str) -> str:
     """``@openai/codex`` in ``@openai/codex@latest``."""
-    return re.sub(r"(?<=[^/])@[^/@]*$", "", word)
+    return re.sub(r"(?<=[^/])@[^/@]*$", "", word) if "@" in word else word
 
 
 def _by_path(path: str) -> CodingAgent | None:

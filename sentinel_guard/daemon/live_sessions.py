@@ -267,6 +267,7 @@ class Sessions:
         self._folds, self._lineages, self._shims = Folds(), ancestry.Lineages(), f"{places.sessions}/"
         self._own = places.settings
         self._folders = tuple(str(Path(p).resolve()) for p in (places.state, places.runtime))
+        self._guarded: tuple[object, GuardResources] = ((), GuardResources())
 
     def note(self, live: Live, entries: Iterable[Entry], *, committed: Callable[[], object] | None = None) -> None:
         """Put entries on record, then advance the session by them. Raises StoreError, and then nothing has advanced.
@@ -358,12 +359,14 @@ class Sessions:
         """The guard's own belongings."""
         lives = self.live.values()
         roots = frozenset([live.session.root for live in lives if live.session.root])
-        hooks = (*agent_hook_files.files(self.places), *install_hooks.guarded(roots))
-        settings = (*self._own, *shims.own_code(roots), *hooks)
         # An agent that only its hooks report is its session's owner, and none of ours.
         owners = (live.session.owner.pid for live in lives if live.session.owner and live.kind != HOOKS)
         parts = (pid for live in lives for pid in live.parts)
-        return GuardResources(self._folders, settings, (*owners, *parts, processes.own_pid()))
+        told = agent_hook_files.files(self.places), roots, (*owners, *parts, processes.own_pid())
+        if self._guarded[0] != told:
+            settings = (*self._own, *shims.own_code(roots), *told[0], *install_hooks.guarded(roots))
+            self._guarded = told, GuardResources(self._folders, settings, told[2])
+        return self._guarded[1]
 
     def shims(self, live: Live) -> str:
         """The folder of a session's shims."""

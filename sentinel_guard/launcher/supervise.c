@@ -75,7 +75,7 @@ static void start(struct run *run)
         be_child(run, parent);
     if (run->child < 0)
         run->failed = errno;
-    close_child_ends(taps);
+    ready_taps(taps);
     if (!run->failed)
         return;
     give_signals_back();

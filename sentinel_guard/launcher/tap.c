@@ -73,8 +73,6 @@ static void begin_tap(struct tap *t, int stream)
     t->socket = S_ISSOCK(seen.st_mode);
     t->from = ends[0];
     t->child_end = ends[1];
-    fcntl(t->from, F_SETFL, O_NONBLOCK);
-    open_target(t);
 }
 
 void begin_taps(struct tap taps[TAPS])
@@ -97,11 +95,18 @@ void wear_taps(const struct tap taps[TAPS])
         dup2(taps[0].child_end, STDERR_FILENO);
 }
 
-void close_child_ends(struct tap taps[TAPS])
+static void ready_tap(struct tap *t)
+{
+    close(t->child_end);
+    fcntl(t->from, F_SETFL, O_NONBLOCK);
+    open_target(t);
+}
+
+void ready_taps(struct tap taps[TAPS])
 {
     for (int i = 0; i < TAPS; i++)
         if (taps[i].used)
-            close(taps[i].child_end);
+            ready_tap(&taps[i]);
 }
 
 /* Standard error stays open for a last hint to the agent. */

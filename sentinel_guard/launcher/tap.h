@@ -42,8 +42,8 @@ void begin_taps(struct tap taps[TAPS]);
 /* In the child: puts the pipes in the streams' places. */
 void wear_taps(const struct tap taps[TAPS]);
 
-/* In the launcher, once the child has its ends. */
-void close_child_ends(struct tap taps[TAPS]);
+/* In the launcher, once the child has its ends: what it need not wait for. */
+void ready_taps(struct tap taps[TAPS]);
 
 /* What to wait for: two entries a tap, then moves what can be moved. */
 void poll_tap(const struct tap *tap, struct pollfd wait[2]);

@@ -274,7 +274,8 @@ def prints_on_terminal_of(pid: int, other: int) -> bool:
         printed = {os.stat(f"/proc/{pid}/fd/{fd}").st_rdev for fd in (1, 2)}  # noqa: PTH116 - hot
     except OSError:
         return False
-    return printed == {terminal(other)} - {0}
+    # Most print into a pipe, which is no device.
+    return len(printed) == 1 and 0 not in printed and printed == {terminal(other)}
 
 
 def open_at_end(paths: Collection[str]) -> set[str]:
