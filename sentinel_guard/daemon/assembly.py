@@ -43,7 +43,7 @@ from sentinel_guard.host.alert_channels import Alerts
 from sentinel_guard.host.git import committed_file
 from sentinel_guard.host.git.repository import Tracked
 from sentinel_guard.host.machine import allocator, birth_time, processes
-from sentinel_guard.host.machine.process_control import forbid_tracing
+from sentinel_guard.host.machine.process_control import forbid_tracing, take_short_turns
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
 from sentinel_guard.host.world import FolderMemory, HostWorld
@@ -305,6 +305,7 @@ def serve(places: StatePaths) -> None:
     keep_what_is_loaded()
     # A storm of file events keeps a thread busy, and verdicts and files to put back wait for it at every system call.
     sys.setswitchinterval(SWITCH)
+    take_short_turns()
     with_room(lambda: asyncio.run(_serve(places)))
     log.info("has ended")
 

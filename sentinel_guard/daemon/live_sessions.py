@@ -295,9 +295,7 @@ class Sessions:
         lineage = self._lineages.of(pid)
         if not lineage or not (live := self._by_owner(lineage) or self._by_shims(pid, reads=reads)):
             return None
-        parent = live.call_above(lineage)
-        if not parent and call in live.calls.values():
-            parent = call
+        parent = live.call_above(lineage) or (call if call in live.calls.values() else "")
         above = tuple(itertools.takewhile(lambda p: p != live.session.owner, lineage[1:]))
         return Place(live, lineage[0], parent, is_agent=pid == live.agent, above=above)
 

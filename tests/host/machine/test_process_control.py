@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -38,3 +39,41 @@ print(subprocess.run([sys.executable, "-c", look, str(os.getpid())], capture_out
 def test_a_guarded_process_shows_its_name_and_neither_environment_nor_memory(words, told):
     done = subprocess.run([*WEAKLY, sys.executable, "-c", GUARDED, *words], capture_output=True, text=True, check=True)
     assert f"stdout='{told}\\n'" in done.stdout, done
+
+
+TURNS = """
+import ctypes, os, platform, struct, subprocess, sys, threading
+from sentinel_guard.host.machine import process_control
+
+def turn():
+    told = ctypes.create_string_buffer(48)
+    number = {"x86_64": 315, "aarch64": 275}[platform.machine()]
+    assert not ctypes.CDLL(None).syscall(number, 0, told, 48, 0)
+    return struct.unpack("=IIQiIQQQ", told.raw)[5]
+
+usual = turn()
+assert process_control.take_short_turns()
+others = []
+beside = threading.Thread(target=lambda: others.append(turn()))
+beside.start()
+beside.join()
+print(turn() < usual or not usual, others == [usual], os.getpriority(os.PRIO_PROCESS, 0))
+"""
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "aarch64"), reason="its system calls are not known")
+def test_short_turns_are_those_of_one_thread_and_as_nice_as_before():
+    done = subprocess.run(["nice", "-n", "5", sys.executable, "-c", TURNS], capture_output=True, text=True, check=True)
+    # Before Linux 6.12 a kernel tells of no turns.
+    assert done.stdout.split() == ["True", "True", str(min(os.getpriority(os.PRIO_PROCESS, 0) + 5, 19))]
+
+
+def test_a_policy_of_ones_own_stays():
+    code = """
+import os
+from sentinel_guard.host.machine import process_control
+os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+print(process_control.take_short_turns(), os.sched_getscheduler(0) == os.SCHED_BATCH)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False True\n"
