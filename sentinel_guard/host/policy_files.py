@@ -177,7 +177,9 @@ def prove(data: bytes, name: str) -> Layer:
     return _proved(_layer(data, name, limited=True))
 
 
+@lru_cache(maxsize=16)
 def _layer(data: bytes, name: str, *, limited: bool) -> Layer:
+    """The same bytes say the same: each commit asks. What is wrong is not remembered."""
     document, text = atomic_files.parse_toml(data, name, MOST)
     return parse(document, name, text, limited=limited)
 
