@@ -13,6 +13,7 @@ Rules of this file:
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import stat
@@ -102,9 +103,12 @@ def collect(
 
 def _chosen(paths: Iterable[str]) -> list[str]:
     """Files of secrets first: of those that are only restricted there may be many."""
-    return sorted(dict.fromkeys(paths), key=lambda p: (not is_secret(p), not may_hold_secret(p), p.count("/"), p))[
-        :FILES
-    ]
+    return sorted(dict.fromkeys(paths), key=_rank)[:FILES]
+
+
+@functools.lru_cache(maxsize=1024)
+def _rank(path: str) -> tuple[bool, bool, int, str]:
+    return not is_secret(path), not may_hold_secret(path), path.count("/"), path
 
 
 def _search(root: str, policy: Policy, cache: Cache, base: str) -> list[str]:
@@ -137,7 +141,8 @@ def _suspected(root: str, policy: Policy, cache: Cache) -> Iterator[str]:
             todo.extend((path, depth + 1) for path in below)
 
 
-def _suspects(patterns: Iterable[str]) -> Callable[[str], bool]:
+@functools.lru_cache(maxsize=16)
+def _suspects(patterns: tuple[str, ...]) -> Callable[[str], bool]:
     """A quick test of paths by the last name of each pattern, for to ask the policy takes ten times as long."""
     lasts = {re.sub(r"(?:/\**)+$", "", p.strip()).rpartition("/")[2] for p in patterns if not p.startswith(("!", "#"))}
     names = "|".join(re.sub(r"\[.*|[*?]|\W", _wild, last) for last in sorted(lasts) if last)
@@ -153,7 +158,7 @@ def _wild(sign: re.Match[str]) -> str:
 def _looked_into(folder: str, may: Callable[[str], bool], cache: Cache) -> tuple[list[str], list[str]]:
     """The folders and the suspect files of a folder, by its change time. Links to folders are no folders."""
     try:
-        stamp = _stamp(Path(folder).stat())
+        stamp = _stamp(os.stat(folder))  # noqa: PTH116 - of hundreds, with each call
         if stamp and folder in cache.folders and cache.folders[folder][0] == stamp:
             return cache.folders[folder][1:]
         with os.scandir(folder) as entries:
@@ -195,7 +200,7 @@ def _held(path: str, root: str, cache: Cache) -> dict[str, str]:
     """The values of a file; none of what is no small regular file."""
     try:
         # Asked before it is opened: to open a device may do something.
-        seen = Path(path).stat()
+        seen = os.stat(path)  # noqa: PTH116 - as above
         if not stat.S_ISREG(seen.st_mode) or seen.st_size > MAX_BYTES:
             return {}
         stamp = _stamp(seen)
