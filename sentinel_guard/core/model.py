@@ -11,7 +11,6 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import field
-from typing import NamedTuple
 
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.value import value
@@ -81,7 +80,8 @@ class Kind(enum.StrEnum):
     OPAQUE = "opaque"  # [the text that could not be resolved]
 
 
-class Command(NamedTuple):
+@value
+class Command:
     """One simple command after expansion, wrappers peeled off."""
 
     program: str

@@ -78,7 +78,7 @@ def _may_be_verb(item: Field, *, first: bool) -> bool:
 def _what(call: Call, rows: tuple[Row, ...], at: int, verb: str) -> str:
     """What the call would mean with this verb in that place."""
     if call.head is not call.parsed and at == 0:
-        return subcommand_tables.what(replace(call, command=call.command._replace(subcommand=verb)), rows)
+        return subcommand_tables.what(replace(call, command=replace(call.command, subcommand=verb)), rows)
     behind = at - (call.head is not call.parsed)
     items = [*call.operands[:behind], Field(verb), *call.operands[behind + 1 :]]
     return subcommand_tables.what(replace(call, parsed=Parsed(call.parsed.flags, items)), rows)

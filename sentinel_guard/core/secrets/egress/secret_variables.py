@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.secret_names import names_credential
@@ -55,7 +56,7 @@ def variables(effect: Effect, said: str) -> list[str]:
 
 def _in_words(effect: Effect) -> Iterator[str]:
     if effect.command is not None and effect.written:
-        for word in split(effect.command._replace(argv=effect.written))[0]:
+        for word in split(replace(effect.command, argv=effect.written))[0]:
             yield from _NAME.findall(_BOT.sub("", word))
 
 

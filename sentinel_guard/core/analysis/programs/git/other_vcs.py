@@ -172,7 +172,7 @@ def java(call: Call) -> Effects:
     """``java -jar bfg.jar``; of any other jar, what its words say."""
     jar = call.parsed.value("-jar")
     if jar is not None and jar.text.rpartition("/")[2].startswith("bfg"):
-        yield from vcs(replace(call, command=call.command._replace(program="bfg", subcommand="")))
+        yield from vcs(replace(call, command=replace(call.command, program="bfg", subcommand="")))
     elif jar is not None and (name := _CLIENTS.match(jar.text.rpartition("/")[2])):
         at = next(n for n, item in enumerate(call.fields) if item.text == jar.text)
         yield from call.runner.run([Field(name[0]), *call.fields[at + 1 :]], call, "java")

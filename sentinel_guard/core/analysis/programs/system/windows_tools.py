@@ -58,7 +58,7 @@ def taskkill(call: Call) -> Iterator[Effect]:
 def _lowered(call: Call) -> Call:
     """The call in small letters: Windows does not tell them apart."""
     items = [Field(item.text.lower(), item.known) for item in call.operands]
-    own = call.command._replace(subcommand=call.command.subcommand.lower())
+    own = replace(call.command, subcommand=call.command.subcommand.lower())
     return replace(call, command=own, parsed=replace(call.parsed, operands=items))
 
 
