@@ -158,8 +158,10 @@ def _walked(
     except Exception as e:  # noqa: BLE001 - whatever goes wrong is told, and what was found before it
         walk.effects.append(_failure(e))
     world.settle()
-    walk.effects.extend(made_names.effects(world, text))
-    walk.effects.extend(made_names.lost({*world.unmade, *made_names.replaced(world.proven, walk.effects)}))
+    if world.own:
+        walk.effects.extend(made_names.effects(world, text))
+    if world.unmade or world.proven:
+        walk.effects.extend(made_names.lost({*world.unmade, *made_names.replaced(world.proven, walk.effects)}))
     effects = _with_texts(lost_after_move.with_origins(walk.effects), world)
     return _by_all_names(_counted(effects, world), world)
 

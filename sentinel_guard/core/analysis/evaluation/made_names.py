@@ -43,7 +43,7 @@ def effects(world: Overlay, text: str | None) -> Iterator[Effect]:
     """One for each name that this text (None: one command) makes, and could not make where it is taken; and for each
     that it chose.
     """
-    names = sorted(name for name in world.own if name.startswith(_KINDS)) if world.own else []
+    names = sorted(name for name in world.own if name.startswith(_KINDS))
     if names:
         proof = None if text is None else _proof(bash_parser.parse(text).body)
         names = [name for name in names if name.startswith(_CHOSEN) or _is_proved(world, name, proof)]

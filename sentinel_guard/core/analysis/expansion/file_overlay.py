@@ -138,8 +138,9 @@ class Overlay:
 
     def settle(self) -> None:
         """Something starts, or the text ends."""
-        ending, self._ending = self._ending, set()
-        self.unmake(*ending)
+        if self._ending:
+            ending, self._ending = self._ending, set()
+            self.unmake(*ending)
 
     def forward(self, command: str) -> None:
         """A command leads ports of this machine to another one: what listens there may be that one's."""

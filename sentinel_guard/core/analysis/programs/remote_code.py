@@ -124,9 +124,9 @@ def sources(call: Call) -> Iterator[str]:
     for text in addresses(program, call.fields[1:MOST]):
         if not (SHORT.fullmatch(text) and call.world.kind(call.locate(text))):
             yield text
-    looks = _LOOKS | ({"tool"} if program == "go" else set())
-    if call.world.fetched and program in _BUILDERS and not looks & {item.text for item in call.fields[1:4]}:
-        yield from _from_fetched(call)
+    if call.world.fetched and program in _BUILDERS:
+        looks = _LOOKS | ({"tool"} if program == "go" else set())
+        yield from _from_fetched(call) if looks.isdisjoint([item.text for item in call.fields[1:4]]) else ()
     if program in ("npm", "pnpm", "yarn", "bun", "pip", "pip3", "uv"):
         yield from _of_manifest(call)
     yield from _from_variables(call)
