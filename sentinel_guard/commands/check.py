@@ -19,7 +19,7 @@ from sentinel_guard.commands import check_explain
 from sentinel_guard.core import response_text
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.checks.base import Case, GuardResources
-from sentinel_guard.core.checks.registry import CHECKS
+from sentinel_guard.core.checks.registry import OF_OUTCOMES, OF_PROPOSALS
 from sentinel_guard.core.json_codec import verdict_json
 from sentinel_guard.core.judge import judge
 from sentinel_guard.core.model import Action, Layer, Outcome, Response, Verdict
@@ -95,7 +95,7 @@ class Checker:
             known=_asked_once(lambda: self._known(root, policy, restricted)),
             baseline=lambda: allowlist_file.reviewed(root) if root else NONE,
         )  # fmt: skip
-        return judge(case, CHECKS)
+        return judge(case, OF_OUTCOMES if outcome else OF_PROPOSALS)
 
     def _known(self, root: str, policy: Policy, restricted: tuple[str, ...]) -> UserSecrets:
         """The person's own secrets, as the daemon would know them."""

@@ -26,7 +26,7 @@ from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.world import World
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.finding_texts import evidence_target
-from sentinel_guard.core.checks.registry import CHECKS
+from sentinel_guard.core.checks.registry import OF_OUTCOMES, OF_PROPOSALS
 from sentinel_guard.core.checks.rules import OUTSIDE_RULES
 from sentinel_guard.core.frame_stack import with_room
 from sentinel_guard.core.judge import apply_reply, judge
@@ -319,7 +319,7 @@ class Guard:
         self._tokens.look_soon(live)
         # What it would do was judged before it ran; now only how it ended is.
         action = replace(action, at=outcome.at)
-        return judge(Case(action, (), live.session, live.policy(), outcome, judged.operation), CHECKS)
+        return judge(Case(action, (), live.session, live.policy(), outcome, judged.operation), OF_OUTCOMES)
 
     def tell(self, live: Live, verdict: Verdict, text: str, at: float) -> None:
         """Take on record what an agent is about to be told of an outcome."""
@@ -362,7 +362,7 @@ def _case(case_of: Callable[..., Case], action: Action, made: frozenset[str], wo
 
 
 def _verdict(live: Live, case: Case) -> Verdict:
-    verdict = live.discretion.verdict(judge(case, CHECKS))
+    verdict = live.discretion.verdict(judge(case, OF_PROPOSALS))
     if case.action.layer is Layer.KERNEL:
         return _carried_out(verdict, live)
     return _inherit(verdict, live.grants.get(case.action.parent, ()))

@@ -247,7 +247,7 @@ def test_the_strictest_finding_decides_and_the_first_of_equals():
 
 
 def test_the_registry_is_in_its_order():
-    assert [c.name for c in CHECKS] == ["state", "rules", "leak", "loop", "failing_tests", "error_rate", "cost"]
+    assert [c.name for c in CHECKS] == ["state", "rules", "leak", "cost", "loop", "failing_tests", "error_rate"]
 
 
 OUTCOMES = st.builds(

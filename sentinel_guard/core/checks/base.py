@@ -1,7 +1,7 @@
 """The interface of a check, and its input: action, effects, session, policy, and the state of the machine.
 
-A check looks at a case and gives findings; the strictest finding decides. The same checks judge a proposal
-(``outcome`` is None) and, later, how the call ended (``outcome`` is set).
+A check looks at a case and gives findings; the strictest finding decides. Some judge a proposal (``outcome`` is None),
+others, later, how the call ended (``outcome`` is set).
 """
 
 from __future__ import annotations

@@ -52,8 +52,10 @@ def _only_parses(command: Command) -> bool:
 
 def before_tool(case: Case) -> Iterable[Finding]:
     """A tool of the agent that bears an action's name: ``deploy``, ``mcp__ops__delete_database``."""
+    if case.action.layer is not Layer.HOOK:
+        return ()
     tool = case.action.tool.rpartition("__")[2].lower().replace("-", "_")
-    if case.action.layer is not Layer.HOOK or tool not in case.policy.confirm:
+    if tool not in case.policy.confirm:
         return ()
     values = [v for v in case.action.arguments.values() if isinstance(v, str)]
     target = values[0] if values else tool

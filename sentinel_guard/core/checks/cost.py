@@ -24,7 +24,7 @@ class Cost:
     name = NAME
 
     def __call__(self, case: Case) -> Iterable[Finding]:
-        if case.outcome is not None or case.action.parent:
+        if case.outcome is not None or case.action.parent or not case.session.usage:
             return
         at, limit = case.action.at, case.policy.cost.tokens_per_minute
         # What one cool-down was for is no reason for the next.
