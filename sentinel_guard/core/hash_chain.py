@@ -11,10 +11,11 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sentinel_guard.core.json_codec import dumps, quoted
 from sentinel_guard.core.model import Entry
+from sentinel_guard.core.value import value
 
 GENESIS = "0" * 64
 """``prev`` of the first entry."""
@@ -22,7 +23,7 @@ SEARCH = 100
 """Places on each side where the home of a moved entry is looked for."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Head:
     """The end of a chain."""
 
@@ -30,7 +31,7 @@ class Head:
     hash: str = GENESIS
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ChainBreak:
     """Where a chain does not hold."""
 

@@ -11,6 +11,8 @@ Rules of this file:
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sentinel_guard.core.analysis.evaluation import made_names
 from sentinel_guard.core.analysis.evaluation.break_and_return import is_test, join, jumps
 from sentinel_guard.core.analysis.evaluation.conditions import (
@@ -49,7 +51,7 @@ def items(walk: Walker, node: List, place: WalkContext) -> str:
                 continue
             before = ""
         moves = type(item) is Simple and bool(item.words) and item.words[0].literal in _MOVES
-        here = place._replace(stumbles=True) if moves and _may_stumble(node, at, place) else place
+        here = replace(place, stumbles=True) if moves and _may_stumble(node, at, place) else place
         if before in _JOINTS:
             chain = chain or _Chain(place)
             here = chain.place(node.items[at - 1][0], before, here)
@@ -57,7 +59,7 @@ def items(walk: Walker, node: List, place: WalkContext) -> str:
             made = frozenset(walk.world.own)
         gone = made_names.may_fail(walk.world, made) if before == "||" else None
         if separator == "&":
-            output.append(walk.node(item, here.inside()._replace(forks=True)) and UNKNOWN)
+            output.append(walk.node(item, replace(here.inside(), forks=True)) and UNKNOWN)
         else:
             text = walk.node(item, here)
             output.append(UNKNOWN if before == "||" and text else text)

@@ -5,6 +5,7 @@ leave in it. And ``[[ … ]]`` and ``(( … ))``, which they ask.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from sentinel_guard.core.analysis.evaluation.break_and_return import merge
 from sentinel_guard.core.analysis.evaluation.builtin_code import texts_of_test
@@ -46,7 +47,7 @@ def if_(walk: Walker, node: If, place: WalkContext) -> str:
         failed = [*failed, condition] if is_plain(condition) else []
         inner = _branch(place, failed, holds=True)
         if not branches and surely(condition, place.scope, holds=True):
-            inner = inner._replace(maybe=place.maybe)
+            inner = replace(inner, maybe=place.maybe)
         branches.append(inner)
         text += walk.node(body, inner)
         if inner.scope.ended or inner.scope.returned:
@@ -66,14 +67,14 @@ def if_(walk: Walker, node: If, place: WalkContext) -> str:
 
 def _branch(place: WalkContext, conditions: Sequence[List], *, holds: bool) -> WalkContext:
     """The place of a branch: the last of these conditions holds there, or none; those before it do not."""
-    inner = place.inside()._replace(maybe=True)
+    inner = replace(place.inside(), maybe=True)
     empty, gone = place.empty, place.absent
     for condition in conditions:
         so = holds and condition is conditions[-1]
         assume(condition, inner.scope, holds=so)
         empty |= empties(condition, inner.scope, holds=so)
         gone |= absent(condition, inner.scope, holds=so)
-    return inner._replace(empty=empty, absent=gone)
+    return replace(inner, empty=empty, absent=gone)
 
 
 def _going_on(branches: Iterable[tuple[List | None, WalkContext]]) -> list[Scope]:
@@ -101,9 +102,9 @@ def case(walk: Walker, node: Case, place: WalkContext) -> str:
         hit = not known or any(p is not None and _fits(p, subject.text, place) for p in patterns)
         entering = [*falling, *(looking if hit else [])]
         if not entering:
-            text += "" if known else walk.node(arm.body, place.inside()._replace(maybe=True))
+            text += "" if known else walk.node(arm.body, replace(place.inside(), maybe=True))
             continue
-        here = place._replace(scope=entering[0].copy(), maybe=place.maybe or not known)
+        here = replace(place, scope=entering[0].copy(), maybe=place.maybe or not known)
         if len(entering) > 1:
             merge(here.scope, entering)
         text += walk.node(arm.body, here)
@@ -111,7 +112,7 @@ def case(walk: Walker, node: Case, place: WalkContext) -> str:
         falling = [here.scope] if arm.end == ";&" else []
         looking = [*looking, here.scope] if arm.end == ";;&" else looking
         done += [(arm.body, here)] if arm.end in (";;", "") else []
-    done += [(None, place._replace(scope=scope)) for scope in (*looking, *falling)]
+    done += [(None, replace(place, scope=scope)) for scope in (*looking, *falling)]
     merge(place.scope, _going_on(done))
     return walk.keep(text and UNKNOWN, outputs, place)
 
@@ -152,11 +153,11 @@ def loop(walk: Walker, node: Loop, place: WalkContext) -> str:
     given = node.redirects or any(may_substitute(word.source) for word in node.words or ())
     said = _printing(walk, node) if given else None
     place, outputs = walk.redirect(node.redirects, place.opened(), said)
-    walk.substitute(node.words or (), place._replace(shown=place.shown and said is not None))
+    walk.substitute(node.words or (), replace(place, shown=place.shown and said is not None))
     if _endless(node) and _forks(node.body):
         bomb = Command(node.kind, (node.kind,), via=place.via)
         walk.add(Effect(Kind.EXECUTE, node.kind, sure=False, how=frozenset(("forkbomb",)), command=bomb), place)
-    inner = place._replace(maybe=True)
+    inner = replace(place, maybe=True)
     mark = len(walk.effects)
     text = walk_iterations(walk, node, inner)
     counted = node.kind == "for" and not any("$(" in word.source or "`" in word.source for word in node.words or ())

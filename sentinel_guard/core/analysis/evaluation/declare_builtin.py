@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sentinel_guard.core.analysis.evaluation.break_and_return import outside
 from sentinel_guard.core.analysis.evaluation.builtin_code import subscript_texts
@@ -44,7 +45,7 @@ def run_assignment(walk: Walker, item: Assignment, place: WalkContext) -> None:
         given = expand_one(item.value, scope)
     if known or given.known:
         for text in subscript_texts([given]):
-            walk.text(text, place.inside()._replace(maybe=True))
+            walk.text(text, replace(place.inside(), maybe=True))
 
 
 def declare(walk: Walker, words: Sequence[Word], fields: Sequence[Field], place: WalkContext) -> str:

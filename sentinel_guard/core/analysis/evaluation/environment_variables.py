@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -186,7 +187,7 @@ def environment(
     if name in (*_PROMPTS, *_STARTUP) and value.known and ("$(" in value.text or "`" in value.text):
         walk.text(f'echo "{value.text}"', place.inside())
     if name in _STARTUP and value.known and (text := _startup_text(walk, value.text, place)):
-        walk.text(text, place.inside()._replace(stdin=""))
+        walk.text(text, replace(place.inside(), stdin=""))
     if name in _TEXTS and value.known and value.text.strip():
         walk.text(value.text.replace(UNKNOWN, ""), place.inside())
 

@@ -10,6 +10,7 @@ import itertools
 import posixpath
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from sentinel_guard.core.analysis.evaluation.break_and_return import differing_names, jumps, merge_variables
@@ -185,7 +186,7 @@ def _with(walk: Walker, node: Loop, place: WalkContext, held: tuple[str, ...] | 
 def _suppose(walk: Walker, node: Loop, place: WalkContext, path: str) -> str:
     """A round over a file that may be there; of it counts what is shown, and nothing else."""
     mark = len(walk.effects)
-    _with(walk, node, place.inside()._replace(elsewhere=True), (path,))
+    _with(walk, node, replace(place.inside(), elsewhere=True), (path,))
     walk.effects[mark:] = [
         effect
         for effect in walk.effects[mark:]
@@ -242,7 +243,7 @@ def _reads(walk: Walker, node: Loop, place: WalkContext) -> str:
     """One round for each line that ``while read`` is known to get."""
     scope = place.scope
     if isinstance(place.stdin, NothingPrinted):
-        place = place._replace(stdin=f"{NEW_NAME}\n")  # what came all the same would have been made meanwhile
+        place = replace(place, stdin=f"{NEW_NAME}\n")  # what came all the same would have been made meanwhile
     inner = _has_read(walk, node.body)
     known = UNKNOWN not in place.stdin and not isinstance(place.stdin, PartlyKnownText)
     plain = bool(place.stdin) and known and not inner
@@ -255,9 +256,9 @@ def _reads(walk: Walker, node: Loop, place: WalkContext) -> str:
             break
     if plain and scope.reading == (place.stdin, size) and node.condition is not None:
         # The end of the input leaves empty names; a break does not.
-        walk.node(node.condition, place._replace(stdin=UNKNOWN if jumps(node.body) else "\n"))
+        walk.node(node.condition, replace(place, stdin=UNKNOWN if jumps(node.body) else "\n"))
         return text
-    unread = place._replace(stdin=UNKNOWN)
+    unread = replace(place, stdin=UNKNOWN)
     return (text + _any_number(walk, place, lambda exits: _round(walk, node, unread, exits))) and UNKNOWN
 
 

@@ -6,6 +6,7 @@ All that is found counts, so that the worst of the values decides. Beyond MAX_WA
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from sentinel_guard.core.analysis.evaluation.break_and_return import merge
 from sentinel_guard.core.analysis.evaluation.conditions import NAMES
@@ -41,7 +42,7 @@ def _along(way: dict[str, tuple[str, ...]], place: WalkContext) -> WalkContext:
     inner = place.inside()
     for name, held in way.items():
         inner.scope.take(name, [frozenset((_value(name, held, inner.scope),))])
-    return inner._replace(maybe=True, elsewhere=True)
+    return replace(inner, maybe=True, elsewhere=True)
 
 
 def _value(name: str, held: tuple[str, ...], scope: Scope) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation import made_names, secret_output, wrapper_effects
@@ -83,7 +84,7 @@ def _start(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     if len(fields) > 3 and fields[1].text[:1] == "-" and (own.subcommand or name in VERBS or not (program or local)):
         other = behind_unnamed_option(fields, OPTIONS)
         if other and not unknown_verbs.has_verb(own):
-            start_program(walk, other, place._replace(wanted=False))
+            start_program(walk, other, replace(place, wanted=False))
     return output(call) if place.wanted else UNKNOWN
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Parsed, options, parse
@@ -46,7 +47,7 @@ def from_descriptor(walk: Walker, parsed: Parsed, place: WalkContext) -> WalkCon
         return place
     path = walk.world.resolve_descriptor(f"/dev/fd/{given.text}")
     text = walk.world.read(path) if given.known and path not in walk.world.doubted else None
-    return place._replace(stdin=UNKNOWN if text is None else text)
+    return replace(place, stdin=UNKNOWN if text is None else text)
 
 
 def _line(parsed: Parsed, place: WalkContext) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from sentinel_guard.core.analysis import guard_variables, paths
@@ -267,7 +268,7 @@ def trap(walk: Walker, fields: Fields, place: WalkContext) -> str:
     items = [f for f in fields[1:] if f.text not in ("--", "-l", "-p")]
     before = dict(place.scope.variables)
     if len(items) > 1 and items[0].text not in ("-", ""):
-        inner = place.inside()._replace(maybe=True)
+        inner = replace(place.inside(), maybe=True)
         inner.scope.options.pop(DECIDES, None)  # what is known now may be another thing when it runs
         inner.scope.ended = None
         walk.text(items[0].text if items[0].known else UNKNOWN, inner)
@@ -341,7 +342,7 @@ def bind(walk: Walker, fields: Fields, place: WalkContext) -> str:
         for item in fields[1:]:
             _, colon, text = item.text.partition(":")
             if colon:
-                walk.text(text if item.known else UNKNOWN, place.inside()._replace(maybe=True))
+                walk.text(text if item.known else UNKNOWN, replace(place.inside(), maybe=True))
     return UNKNOWN
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sentinel_guard.core.analysis.evaluation import simple_command
 from sentinel_guard.core.analysis.evaluation.declare_builtin import restore
@@ -32,7 +33,7 @@ def call(walk: Walker, name: str, fields: Sequence[Field], place: WalkContext) -
             bomb = Effect(Kind.EXECUTE, name, how=frozenset(("forkbomb",)), command=own)
             walk.effects += [] if bomb in walk.effects else [bomb]
         if scope.options.pop(DECIDES, False):  # what a test has left out until now may come in a later call
-            walk.node(body, place.inside()._replace(calls=(*place.calls, name), maybe=True))
+            walk.node(body, replace(place.inside(), calls=(*place.calls, name), maybe=True))
         return UNKNOWN
     if len(place.calls) >= MAX_CALLS:
         walk.opaque(name, "name", place)
@@ -41,7 +42,7 @@ def call(walk: Walker, name: str, fields: Sequence[Field], place: WalkContext) -
     scope.positional = given if all(f.known for f in fields) else None
     scope.locals = {}
     walk.running[name] = body
-    output = walk.node(body, place._replace(calls=(*place.calls, name), forks=False, maybe=False))
+    output = walk.node(body, replace(place, calls=(*place.calls, name), forks=False, maybe=False))
     restore(scope)
     scope.positional, scope.locals, scope.returned = saved, outer, False
     if name in PROGRAMS and not place.calls and _hands_on(walk, fields, mark):

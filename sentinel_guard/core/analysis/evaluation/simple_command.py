@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation import made_names, secret_output, tainted_variables, wrapper_effects
@@ -63,7 +64,7 @@ def _simple(walk: Walker, node: Simple, place: WalkContext) -> str:
     """Substitutions, words, redirections, assignments, then the command."""
     later: list[ProcessSub] = []
     if ("$" in node.source or "(" in node.source or "`" in node.source) and may_substitute(node.source):
-        seen = place if prints_arguments(node.words) else place._replace(shown=False)
+        seen = place if prints_arguments(node.words) else replace(place, shown=False)
         later = walk.substitute_inputs(node.words, seen)
         if _CHANGES.search(node.source):
             place.scope.outputs.clear()  # what is substituted may see another value than the walk did
@@ -93,7 +94,7 @@ def _simple(walk: Walker, node: Simple, place: WalkContext) -> str:
         if outputs:
             _is_written(walk, fields, mark, [output.path for output in outputs if output.path], place)
         return walk.keep(text, outputs, place) if outputs else text
-    text, more = _with_assignments(walk, node, fields, place._replace(wanted=True) if later else place)
+    text, more = _with_assignments(walk, node, fields, replace(place, wanted=True) if later else place)
     scope.last = (fields[-1].text,) if fields[-1].known else None
     outputs += [Output(sub=sub) for sub in (*later, *more)]
     return walk.keep(text, outputs, place) if outputs else text
@@ -157,7 +158,7 @@ def _assign(walk: Walker, node: Simple, place: WalkContext) -> list[ProcessSub]:
     later: list[ProcessSub] = []
     for item in node.assignments:
         if may_substitute(item.value.source) or (item.index is not None and may_substitute(item.index.source)):
-            later += walk.substitute_inputs(item, place._replace(shown=False))
+            later += walk.substitute_inputs(item, replace(place, shown=False))
         run_assignment(walk, item, place)
     return later
 
@@ -205,7 +206,7 @@ def command(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
         if not first.known and (found := guess_program(first, place.scope)) is not None:
             _vanished(walk, fields, place)
             fields = [found, *fields[1:]]
-            place = place._replace(elsewhere=True)
+            place = replace(place, elsewhere=True)
             break
         if not first.known or first.pattern:
             walk.opaque(first.text or first.source, "name", place)
@@ -253,7 +254,7 @@ def _builtin(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     walk.add(Effect(Kind.EXECUTE, name, command=own), place)
     secret_output.add_variables(walk, own, place)
     for text in code_texts(walk, fields, place):
-        walk.text(text, place.inside()._replace(stdin=""))
+        walk.text(text, replace(place.inside(), stdin=""))
     if name in _ASSIGNS:
         return reassigned(walk, place, lambda: BUILTINS[name](walk, fields, place))
     return BUILTINS[name](walk, fields, place)

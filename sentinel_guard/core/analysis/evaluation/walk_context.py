@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from dataclasses import replace
+from typing import Protocol
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Runner
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
 from sentinel_guard.core.analysis.parser.syntax_tree import Node, ProcessSub, Redirect
 from sentinel_guard.core.model import Command, Effect
+from sentinel_guard.core.value import value
 
 
-class WalkContext(NamedTuple):
-    """Passed down the tree; only ``scope`` changes on the way. A tuple: one is made for each command of a text."""
+@value
+class WalkContext:
+    """Passed down the tree; only ``scope`` changes on the way."""
 
     scope: Scope
     guess: str
@@ -51,13 +54,25 @@ class WalkContext(NamedTuple):
 
     def inside(self) -> WalkContext:
         """The same place in a subshell."""
-        return WalkContext(self.scope.copy(), *self[1:])
+        return WalkContext(
+            self.scope.copy(), self.guess, self.stdin, self.via, self.depth, self.files, self.disk, self.elsewhere,
+            self.calls, self.forks, self.wanted, self.maybe, self.empty, self.absent, self.shown, self.harmless,
+            self.stumbles,
+        )  # fmt: skip
 
     def stage(self, stdin: str, *, wanted: bool, shown: bool, harmless: bool) -> WalkContext:
         """The same place in a stage of a pipe. Written out, as are all that many commands need: a third of the time."""
         return WalkContext(
             self.scope.copy(), self.guess, stdin, self.via, self.depth, self.files, self.disk, self.elsewhere,
             self.calls, True, wanted, self.maybe, self.empty, self.absent, shown, harmless, self.stumbles,
+        )  # fmt: skip
+
+    def below(self) -> WalkContext:
+        """The same place in a text inside of this one."""
+        return WalkContext(
+            self.scope, self.guess, self.stdin, self.via, self.depth + 1, self.files, self.disk, self.elsewhere,
+            self.calls, self.forks, self.wanted, self.maybe, self.empty, self.absent, self.shown, self.harmless,
+            self.stumbles,
         )  # fmt: skip
 
     def redirected(self, stdin: str, *, wanted: bool, shown: bool) -> WalkContext:
@@ -77,14 +92,15 @@ class WalkContext(NamedTuple):
     def opened(self) -> WalkContext:
         """The same place with the standard input that ``exec < FILE`` gave the shell, where nothing else is given."""
         held = self.scope.input
-        return self._replace(stdin=held[0]) if held is not None and self.stdin == held[1] else self
+        return replace(self, stdin=held[0]) if held is not None and self.stdin == held[1] else self
 
     @property
     def cwd(self) -> str:
         return self.scope.cwd or self.guess
 
 
-class Output(NamedTuple):
+@value
+class Output:
     """A place that standard output goes to: a file, ``>(…)``, or, with neither, somewhere that is not looked at."""
 
     path: str = ""

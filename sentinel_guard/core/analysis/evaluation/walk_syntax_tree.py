@@ -130,7 +130,7 @@ class Walk:
             self.opaque(text[:200], "parse", place)
             return UNKNOWN
         script = bash_parser.parse(text)
-        output = self.node(script.body, place._replace(depth=place.depth + 1))
+        output = self.node(script.body, place.below())
         for error in script.errors[:1]:
             plain = _FAITHFUL.issuperset(place.via) and not (place.elsewhere or place.scope.aliases)
             fatal = plain and all_fatal(script.source, script.errors)
@@ -143,7 +143,7 @@ class Walk:
             self.opaque(item.text, "code", place)
             return UNKNOWN
         if self.world.is_stdin(item.text, place.cwd):
-            return self.text(place.stdin, place._replace(stdin=""))
+            return self.text(place.stdin, replace(place, stdin=""))
         path = item.text if item.text == PIPE else paths.locate(item.text, place.cwd, self.world)
         text = self.world.read(path) if path == PIPE or place.files < MAX_FILES else None
         if path == PIPE:
@@ -159,7 +159,7 @@ class Walk:
         if rest:
             place.scope.positional = tuple(f.text for f in rest) if all(f.known for f in rest) else None
         disk = place.disk or not self.world.wrote_text(text)
-        output = self._on_disk(text, place._replace(disk=disk, files=place.files + 1))
+        output = self._on_disk(text, replace(place, disk=disk, files=place.files + 1))
         if rest:
             place.scope.positional = given
         if path in self.world.doubted:
@@ -213,7 +213,7 @@ class Walk:
     def finish(self, place: WalkContext) -> None:
         """The end of a shell: traps run with what is known then."""
         for text in place.scope.traps:
-            inner = place.inside()._replace(maybe=True)
+            inner = replace(place.inside(), maybe=True)
             inner.scope.options.pop(DECIDES, None)  # it may end before it comes there
             self.text(text, inner)
 
@@ -234,7 +234,7 @@ class Walk:
         return shell_functions.call(self, name, fields, place)
 
     def coproc(self, node: Coproc, place: WalkContext) -> str:
-        self.node(node.body, place.inside()._replace(stdin=UNKNOWN, forks=True))
+        self.node(node.body, replace(place.inside(), stdin=UNKNOWN, forks=True))
         place.scope.forget((node.name,) if node.name else ())
         return ""
 
@@ -252,7 +252,7 @@ class Walk:
     def substitute(self, tree: object, place: WalkContext) -> None:
         """Walks the commands inside ``$(…)``, ``<(…)`` and ``>(…)``, which read what nobody knows."""
         for sub in self.substitute_inputs(tree, place):
-            self.node(sub.script.body, place.inside()._replace(stdin=UNKNOWN))
+            self.node(sub.script.body, replace(place.inside(), stdin=UNKNOWN))
 
     def substitute_inputs(self, tree: object, place: WalkContext) -> list[ProcessSub]:
         """Walks the commands inside ``$(…)`` and ``<(…)``; hands back the ``>(…)``, which run on the output."""
@@ -266,11 +266,11 @@ class Walk:
                 for item in place.scope.lookup(part.name).items[:1]:
                     self.text(f': "{item}"', place.inside())
             elif isinstance(part, CommandSub):
-                said = self.node(part.script.body, place.inside()._replace(wanted=True))
+                said = self.node(part.script.body, replace(place.inside(), wanted=True))
                 if UNKNOWN in said or self._exact.has(part.script, place.scope):
                     place.scope.outputs[id(part.script)] = part.script, said
             elif part.direction == "<":
-                given.append(self.node(part.script.body, place.inside()._replace(wanted=True)))
+                given.append(self.node(part.script.body, replace(place.inside(), wanted=True)))
             else:
                 later.append(part)
         if given:
@@ -309,7 +309,7 @@ class Walk:
                 self._send(output.socket, text)
             elif output.sub is not None:
                 shown = place.shown if output.shown is None else output.shown
-                self.node(output.sub.script.body, place.inside()._replace(stdin=text or UNKNOWN, shown=shown))
+                self.node(output.sub.script.body, replace(place.inside(), stdin=text or UNKNOWN, shown=shown))
             elif output.path:
                 old = self.world.read(output.path) if output.append else ""
                 old = UNKNOWN if old is None and self.world.kind(output.path) else old or ""
@@ -331,7 +331,7 @@ class Walk:
         self, fields: Sequence[Field], call: Call, via: str, *, stdin: str | None = None, cwd: str = ""
     ) -> list[Effect]:
         place = self._beside(call, via, cwd)
-        place = place if stdin is None else place._replace(stdin=stdin)
+        place = place if stdin is None else replace(place, stdin=stdin)
         return self._collect(lambda: simple_command.command(self, fields, place), place)
 
     def script(
@@ -351,9 +351,9 @@ class Walk:
         begin_text(place.scope, text, via, file=file and reaches(call, text))
         if file:
             typed = self.world.wrote_text(text) or self.world.wrote_line(text)
-            place = place._replace(disk=place.disk or not typed, files=place.files + 1)
+            place = replace(place, disk=place.disk or not typed, files=place.files + 1)
         if text == call.stdin:
-            place = place._replace(stdin="")
+            place = replace(place, stdin="")
         walk, own = self._on_disk if file else self.text, frozenset(self.world.own)
         found = self._collect(lambda: walk(text, place), place)
         if self.world.own != own:

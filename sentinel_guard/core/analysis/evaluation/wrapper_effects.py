@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from sentinel_guard.core.analysis import guard_variables, paths
@@ -55,12 +56,12 @@ def enter_wrapper(
         if open_access.forwards(own.argv):
             walk.world.forward(" ".join(own.argv))
     for text in _beside(own.program, peeled):
-        walk.text(text, place.inside()._replace(via=(*place.via, own.program)))
+        walk.text(text, replace(place.inside(), via=(*place.via, own.program)))
     place = _entered(walk, own.program, row, peeled, place)
     for item in peeled.texts:
         walk.text(item.text if item.known or item.text.strip() else UNKNOWN, place.inside())
     if own.program == "ssh" and place.stdin and not (peeled.rest or peeled.texts):
-        walk.text(place.stdin, place.inside()._replace(stdin=""))
+        walk.text(place.stdin, replace(place.inside(), stdin=""))
     return place
 
 
@@ -182,7 +183,7 @@ def _with_environment(peeled: Peeled, place: WalkContext) -> WalkContext:
 
 def _entered(walk: Walker, name: str, row: Wrapper, peeled: Peeled, place: WalkContext) -> WalkContext:
     elsewhere = leads_elsewhere(row, peeled.parsed)
-    place = place._replace(via=(*place.via, name), elsewhere=place.elsewhere or elsewhere)
+    place = replace(place, via=(*place.via, name), elsewhere=place.elsewhere or elsewhere)
     if row.elsewhere and not elsewhere:
         place = place.inside()  # it begins in the home or at the top
         place.scope.cwd = "/" if name == "chroot" else place.scope.home or None
