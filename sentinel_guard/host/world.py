@@ -24,6 +24,8 @@ BEGINNING = 4096
 
 REMEMBERED = 1.0
 """Seconds for which a folder is taken as it was seen."""
+WAITS = 1.0
+"""Seconds in which files of commits may be asked for."""
 MAX_PLAIN = 4096
 """Folders that are remembered to tell upper from lower case."""
 _UNSEEN = (".git", "node_modules")
@@ -74,7 +76,7 @@ class HostWorld:
         committed: Callable[[str, str], str | None] | None = None,
     ) -> None:
         self.cut = False
-        self._policy, self._committed = policy or Policy(), committed
+        self._policy, self._committed, self._waits = policy or Policy(), committed, WAITS
         self._left, self._seconds = glob_search.ENTRIES_IN_ALL, glob_search.SECONDS
         self._seen = glob_search.SeenFolders({}, {})
         self.shims = shims
@@ -187,7 +189,12 @@ class HostWorld:
         return Peek(data[:MAX_READ].decode("utf-8", "surrogateescape"), whole=len(data) <= MAX_READ)
 
     def committed(self, folder: str, name: str) -> str | None:
-        return self._committed(folder, name) if self._committed else None
+        if self._committed is None or self._waits <= 0:
+            return None
+        began = time.monotonic()
+        text = self._committed(folder, name)
+        self._waits -= time.monotonic() - began
+        return text
 
     def which(self, name: str) -> str:
         """The guard's own program is found where it runs, if it is not on PATH."""

@@ -276,6 +276,7 @@ LONG = (
     ("rm build/**/*.o", True, "names are looked for in all folders"),
     ("\n".join(f"echo {n}" for n in range(100)), True, "many commands"),
     ("for i in $(seq 255); do echo $i; done", True, "a loop"),
+    ("git show HEAD:x.py > /tmp/x.py", True, "git is asked for a file"),
 )
 
 

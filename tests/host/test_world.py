@@ -225,6 +225,16 @@ def test_globs_together_are_bounded(tmp_path, monkeypatch, limit, value):
     assert len(looks) < 10 * glob_search.AT_LEAST
 
 
+def test_files_of_commits_are_asked_for_until_their_time_is_over(tmp_path, monkeypatch):
+    asked = []
+    for seconds in (host.WAITS, 1e-9):
+        monkeypatch.setattr(host, "WAITS", seconds)
+        world = HostWorld({"HOME": str(tmp_path)}, committed=lambda *given: asked.append(given) or "x")
+        assert [world.committed("/r", "HEAD:a") for _ in range(3)].count("x") == (3 if seconds > 0.1 else 1)
+    assert asked == [("/r", "HEAD:a")] * 4
+    assert HostWorld({"HOME": str(tmp_path)}).committed("/r", "HEAD:a") is None
+
+
 def test_of_too_many_files_those_that_matter_are_among_the_found(tmp_path, monkeypatch):
     monkeypatch.setattr(glob_search, "MAX_MATCHES", 3)
     for name in (*(f"f{n}" for n in range(20)), "id_rsa", "a.pem", "live.cfg", "shop.sqlite3"):

@@ -174,6 +174,7 @@ LIMITS = (
     ("steps of a text that is typed: some 1,500 commands of three words", step_budget.MAX_STEPS),
     ("steps of the scripts that it starts; each may take half of what is left", step_budget.SCRIPT_STEPS),
     ("different globs of a text", file_overlay.MAX_GLOBS),
+    ("files of commits that git is asked for", file_overlay.MAX_COMMITTED),
     ("files and folders that one of them looks at", glob_search.MAX_ENTRIES),
     ("files and folders that all of them look at; each may take half of what is left", glob_search.ENTRIES_IN_ALL),
     ("paths that a glob gives, apart from secrets, restricted files and what a rule names", glob_search.MAX_MATCHES),

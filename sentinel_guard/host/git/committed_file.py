@@ -12,7 +12,7 @@ from sentinel_guard.errors import HostError
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.git.private_git_dir import layout
 
-SECONDS = 1.0
+SECONDS = 0.5
 """For each question to git; a verdict waits."""
 
 
