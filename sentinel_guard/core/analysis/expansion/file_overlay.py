@@ -115,6 +115,10 @@ class Overlay:
         """Whether a path, or a folder that it lies in, came from the network in this text."""
         return any(path == one or path.startswith(f"{one}/") for one in self.fetched)
 
+    def holds_fetched(self, folder: str) -> bool:
+        """Whether a folder, or anything in it, came from the network in this text."""
+        return self.is_fetched(folder) or any(one.startswith(f"{folder}/") for one in self.fetched)
+
     def is_own(self, name: str) -> bool:
         """Whether this text, or the session before it, made what bears this name."""
         return name in self.own or name in self.proven

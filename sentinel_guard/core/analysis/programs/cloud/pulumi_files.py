@@ -68,7 +68,7 @@ def are_local(call: Call) -> bool:
     at = call.locate(folder) if folder is not None else call.cwd
     found = [path for pattern in _PATTERNS for path in call.world.glob(f"{at}/{pattern}") if not _TESTS.search(path)]
     texts = [call.world.read(path) for path in found]
-    if not texts or len(texts) > MOST or None in texts:
+    if not texts or len(texts) > MOST or None in texts or call.world.holds_fetched(at):
         return False
     manifests = (call.world.read(path) or "" for name in _MANIFESTS for path in call.world.glob(f"{at}/{name}"))
     required = {name for text in manifests for name in _REQUIRED.findall(text)}

