@@ -42,6 +42,10 @@ from sentinel_guard.errors import StoreError
 
 HEAD_SECONDS = 1.0
 """Seconds after which an entry is named in the head file; who appends does not wait for the disk."""
+LOOKS = 60
+"""Times in a row that nothing new is found to name, after which the thread that looks ends: an agent pauses for
+seconds, and an entry waits for a thread to begin longer than for the log itself.
+"""
 HEAD_EVERY = 500
 """Entries after which that is begun at once, and the write-ahead log is put into the database."""
 TRIES, MOST = 3, 8 * HEAD_EVERY
@@ -250,23 +254,26 @@ class SqliteStore(SqliteReader):
 
     def _renew(self) -> None:
         """Sync what was appended, beside those who append, and name the newest; put into the database what is much."""
-        while True:
+        seen, left = -1, LOOKS
+        while left:
             self._sync_due.wait(HEAD_SECONDS)
             with self._guard:
                 if self._lock < 0:
                     return
                 self._sync_due.clear()
                 head, since = self._head, self._since
+                left = left - 1 if head.seq == seen else LOOKS
+                if not left:
+                    self._renewal = None
+            if head.seq == seen:
+                continue
+            seen = head.seq
             with contextlib.suppress(OSError):
                 if head.seq > self._named:
                     self._sync()
                     self._keep_head(head)
             if since >= HEAD_EVERY:
                 self._checkpoint_often(since)
-            with self._guard:
-                if self._head == head:
-                    self._renewal = None
-                    return
 
     def _checkpoint_often(self, since: int) -> None:
         with self._checkpoint_lock:

@@ -246,6 +246,22 @@ def test_the_head_follows_within_a_second_of_work_and_nobody_waits(path, monkeyp
     store.close()
 
 
+def test_one_thread_names_the_entries_of_an_agent_that_pauses_and_ends_when_nothing_comes(path, monkeypatch):
+    monkeypatch.setattr(sqlite_store, "HEAD_SECONDS", 0.01)
+    monkeypatch.setattr(sqlite_store, "LOOKS", 50)
+    with closing(SqliteStore(path)) as store:
+        threads = set()
+        for seq in range(1, 4):
+            store.append(Entry(1.0, "s1", "verdict"))
+            threads.add(store._renewal)
+            assert until(lambda seq=seq: head_file.read(head_file.path_of(path)).seq == seq)
+            threading.Event().wait(0.05)  # some looks
+        assert len(threads) == 1
+        assert until(lambda: store._renewal is None)
+        store.append(Entry(1.0, "s1", "verdict"))
+        assert until(lambda: head_file.read(head_file.path_of(path)).seq == 4), "another one names the next"
+
+
 @pytest.fixture
 def written(monkeypatch):
     """The entries as they are written: their kinds, and whether each is on the disk before anything goes on."""
