@@ -68,7 +68,9 @@ class LeakCheck:
             return
         yield from case.brought
         told: set[tuple[str, str]] = set()
-        for finding in (*_restricted(case), *_sent(case), *_put(case), *_belongings(case)):
+        sends = [e for e in case.effects if e.kind is Kind.NETWORK and "data" in e.how and leaves(e)]
+        files, others = (_restricted(case, sends), _belongings(case, sends)) if sends else ((), ())
+        for finding in (*files, *_sent(case), *_put(case), *others):
             if (finding.rule, finding.what) not in told:
                 told.add((finding.rule, finding.what))
                 yield finding
@@ -80,10 +82,9 @@ CHECK = LeakCheck()
 # Restricted files, and those that hold secrets by their nature: by their names
 
 
-def _restricted(case: Case) -> Iterator[Finding]:
+def _restricted(case: Case, sends: Sequence[Effect]) -> Iterator[Finding]:
     """A file that is read by an action that also sends data out."""
-    sends = [e for e in case.effects if e.kind is Kind.NETWORK and "data" in e.how and leaves(e)]
-    if not sends or all(_may_have(case, host_of(e.target)) for e in sends):
+    if all(_may_have(case, host_of(e.target)) for e in sends):
         return
     ground = target_context(case, NewFiles(case).is_new)
     for effect in case.effects:
@@ -185,13 +186,12 @@ _ELSEWHERE_ONLY = frozenset(("ssh", "mosh", "autossh"))
 """What they read themselves are keys and settings; what is piped into them goes along."""
 
 
-def _belongings(case: Case) -> Iterator[Finding]:
+def _belongings(case: Case, sends: Sequence[Effect]) -> Iterator[Finding]:
     """What is no secret by its name and yet nobody else's: files of the home beside the repository, and the rows that
     a dump pipes out.
     """
     root, home = case.session.root or case.action.root, case.home
-    sends = [e for e in case.effects if e.kind is Kind.NETWORK and "data" in e.how and leaves(e)]
-    if not sends or not root or not home:
+    if not root or not home:
         return
     for effect in case.effects:
         dumps = effect.kind is Kind.EXECUTE and effect.target in _DUMPERS

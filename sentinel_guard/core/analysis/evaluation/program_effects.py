@@ -111,13 +111,13 @@ _MEAN_MORE = frozenset(
 
 def _meanings(walk: Walker, call: Call, place: WalkContext) -> None:
     """What it means beside its own row: secrets that are printed, losses by code, access from outside, remote code."""
-    program = call.command.program
-    if not (program in _MEAN_MORE or program.startswith(HELPERS) or code_meanings.takes_code(call)):
+    program, takes_code = call.command.program, code_meanings.takes_code(call)
+    if not (takes_code or program in _MEAN_MORE or program.startswith(HELPERS)):
         for source in remote_code.by_words(call):
             walk.opaque(source[:200], "code", place)
         return
     secret_output.add(walk, call, place)
-    for effect in code_meanings.effects(call) if code_meanings.takes_code(call) else ():
+    for effect in code_meanings.effects(call) if takes_code else ():
         if code_meanings.is_new(effect, walk.effects):
             walk.add(effect, place)
     for effect in open_access.opened(call) if program in open_access.PROGRAMS else ():
