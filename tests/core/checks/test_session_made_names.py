@@ -405,6 +405,12 @@ SCRIPTS = {
         "db": "docker run -d --name tmp -p 6390:6379 redis:7", "predeep": "echo x", "deep": "npm run db",
         "try": "docker run -d --name tmp redis:7 || true", "late": "docker run -d --name tmp redis:7; echo up",
     }}),
+    "Makefile": ".PHONY: up deep\nup:\n\t@docker run -d --name tmp -p 6390:6379 redis:7\n\tsleep 1\ndeep: up\n"
+        "keeps:\n\t-docker run -d --name tmp redis:7\nfile:\n\tdocker run -d --name tmp redis:7\n"
+        "lines:\n\tdocker run -d --name tmp redis:7; sleep 1\n",
+    "file": "", "if/Makefile": "ifdef CI\nup:\n\tdocker run -d --name tmp redis:7\nelse\nup:\n\ttrue\nendif\n",
+    "one/Makefile": ".ONESHELL:\nup:\n\tdocker run -d --name tmp redis:7\n\ttrue\n",
+    "ignore/Makefile": ".IGNORE: up\nup:\n\tdocker run -d --name tmp redis:7\n",
 }  # fmt: skip
 FLUSH = "docker exec tmp redis-cli flushall"
 BY_SCRIPTS = [
@@ -417,6 +423,18 @@ BY_SCRIPTS = [
     ("npm run try", FLUSH, Response.ASK, "its command may have failed"),
     ("npm run late", FLUSH, Response.ASK, "the same"),
     ("bash -c 'npm run db; true'", FLUSH, Response.ASK, "behind a text that hides it"),
+    ("make deep && docker exec tmp redis-cli ping", FLUSH, Response.ALLOW, "what a recipe needs ran before"),
+    ("make up", "redis-cli -p 6390 flushall", Response.ALLOW, "its port"),
+    ("make -k up", FLUSH, Response.ASK, "told to go on"),
+    ("make -q up", FLUSH, Response.ASK, "nothing runs"),
+    ("MAKEFLAGS=-i make up", FLUSH, Response.ASK, "told to go on by a variable"),
+    ("make keeps", FLUSH, Response.ASK, "a line that may fail"),
+    ("make file", FLUSH, Response.ASK, "a target that is there is not made"),
+    ("make lines", FLUSH, Response.ASK, "not the last of its line"),
+    ("make -C if up", FLUSH, Response.ASK, "one of two branches"),
+    ("make -C one up", FLUSH, Response.ASK, "one shell for all lines"),
+    ("make -C ignore up", FLUSH, Response.ASK, "told to go on by itself"),
+    ("make up | tail -1", FLUSH, Response.ASK, "another command's exit code"),
     ("docker run --rm -v .:/w node npm run db", FLUSH, Response.ASK, "in a container of its own"),
 ]
 

@@ -87,8 +87,8 @@ _HANDS_BACK = frozenset(
     )
 )
 """What runs one command and ends as that does."""
-_RUN_SCRIPTS = frozenset(("npm", "pnpm", "yarn", "bun"))
-"""What runs a script of package.json and ends as that does."""
+_RUN_SCRIPTS = frozenset(("npm", "pnpm", "yarn", "bun", "make"))
+"""What runs scripts of a project's and ends as they do, unless it is told to go on (``make -i``)."""
 
 
 def note(world: Overlay, maker: str) -> None:
@@ -106,7 +106,8 @@ def note_program(world: Overlay, via: Sequence[str]) -> None:
 
 def note_script(world: Overlay, before: Collection[str], text: str, via: str) -> None:
     """Names were made by a script: what had to succeed for it to succeed is proved by the success of who ran it."""
-    if via.partition(" ")[0] in _RUN_SCRIPTS:
+    runner, _, rest = via.partition(" ")
+    if runner in _RUN_SCRIPTS and not rest.startswith("-"):
         proof = _proof(bash_parser.parse(text).body)
         for name in world.own.difference(before):
             if _is_proved(world, name, proof):

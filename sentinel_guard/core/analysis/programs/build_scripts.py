@@ -89,6 +89,9 @@ def _takes_in_cluster(call: Call, text: str, cwd: str) -> bool:
     return any(_names_cluster(call, paths.locate(name, cwd, call.world)) for name in names)
 
 
+_OTHER_SETTINGS = ("-e", "--environment-overrides", "-I", "--include-dir")
+_GOES_ON = ("-i", "--ignore-errors", "-k", "--keep-going", "-t", "--touch", "-q", "--question")
+"""Options with which make ends well, or goes on, though a line failed or was not run."""
 _SETS_UNSEEN = re.compile(
     r"(?m)\b(?:unexport|override)\b|\$[({]eval\b|^ *(?:define|load)\b|^\.ONESHELL\b"
     r"|^ *(?:\.SHELLFLAGS|SHELL) *[:?+]*=(?! *(?:/\w+)*/?(?:ba|da)?sh *$)"
@@ -138,11 +141,8 @@ def make(call: Call) -> Effects:
     whole = _INCLUDE.sub(lambda match: _included(call, match[1].split()), f"{text or ''}\n{more}")
     given_here = {name: value for item in call.operands for name, eq, value in [item.text.partition("=")] if eq}
     certain = not _INCLUDE.search(text or "") and len(call.parsed.values("-f", "--file", "--makefile")) < 2
-    certain = (
-        certain
-        and _flags_are_plain(call, text or "")
-        and not call.has("-e", "--environment-overrides", "-I", "--include-dir")
-    )
+    certain = certain and _flags_are_plain(call, text or "") and not call.has(*_OTHER_SETTINGS)
+    stops = certain and not (call.has(*_GOES_ON) or _SETS_UNSEEN.search(whole) or makefiles.GOES_ON.search(whole))
     made = makefiles.parse(whole, cwd, given_here, lambda name: _inherited(call, name) if certain else None)
     if "SHELL" in (item.text.partition("=")[0] for item in call.operands):
         yield from call.runner.script(made.variables["SHELL"], call, "make")
@@ -153,9 +153,11 @@ def make(call: Call) -> Effects:
     for line in _read_by_make(made, whole):
         yield from call.runner.script(line, call, "make", cwd=cwd, file=not typed)
     for target in targets:
-        for line in makefiles.recipe(made, target, forced=dry):
+        for line, name, may_fail in makefiles.recipe(made, target, forced=dry):
+            runs = name in made.needs.get(".PHONY", ()) or not call.world.kind(paths.child(cwd, name))
+            via = f"make {target}" if stops and runs and not may_fail else f"make -i {target}"
             yield from piped_downloads(call, line)
-            yield from call.runner.script(line, call, f"make {target}", cwd=cwd, file=not typed)
+            yield from call.runner.script(line, call, via, cwd=cwd, file=not typed)
 
 
 def npm(call: Call) -> Effects:
@@ -380,7 +382,7 @@ def just(call: Call) -> Effects:
     if CLUSTER in own or ("dotenv" in text and _names_cluster(call, call.locate(Field(".env")))):
         scope.hold(CLUSTER, None)
     call = replace(call, scope=scope)
-    for line in makefiles.recipe(made, call.operands[0].text if call.operands else made.first):
+    for line, *_ in makefiles.recipe(made, call.operands[0].text if call.operands else made.first):
         yield from piped_downloads(call, line)
         yield from call.runner.script(line, call, "just", file=found not in call.world.made())
 

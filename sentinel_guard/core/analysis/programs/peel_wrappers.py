@@ -74,7 +74,8 @@ _PACKAGES = {
     "@bitwarden/cli": "bw",
     "@infisical/cli": "infisical", "@changesets/cli": "changeset", "@electron-forge/cli": "electron-forge",
     "@launchdarkly/ldcli": "ldcli", "@angular/cli": "ng", "@sanity/cli": "sanity", "appwrite-cli": "appwrite",
-    "sequelize-cli": "sequelize", "@mikro-orm/cli": "mikro-orm", "@stripe/cli": "stripe", "@pulumi/cli": "pulumi",
+    "sequelize-cli": "sequelize", "@mikro-orm/cli": "mikro-orm",
+    "@wordpress/env": "wp-env", "@stripe/cli": "stripe", "@pulumi/cli": "pulumi",
 }  # fmt: skip
 """Packages of npm whose program has another name. registry.npmjs.org, 2026."""
 

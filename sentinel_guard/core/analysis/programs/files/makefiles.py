@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from sentinel_guard.core.analysis.programs.files import make_conditionals
 
@@ -68,20 +69,33 @@ def add_rule(made: Makefile, names: list[str], needs: list[str], recipe: str | N
             made.first = name
 
 
-def recipe(made: Makefile, target: str, *, forced: bool = False) -> Iterator[str]:
-    """The shell lines of a target and of what it needs, in their order; ``forced``: those that ``make -n`` runs."""
+GOES_ON = re.compile(r"(?m)^\.IGNORE\b|^ *(?:ifn?eq|ifn?def)\b")
+"""By which a makefile ends well though a line of a recipe failed, or was not run."""
+
+
+class RecipeLine(NamedTuple):
+    """A line for the shell, of the recipe of a target; ``may_fail``: make goes on if it does."""
+
+    text: str
+    target: str
+    may_fail: bool
+
+
+def recipe(made: Makefile, target: str, *, forced: bool = False) -> Iterator[RecipeLine]:
+    """The lines of a target and of what it needs, in their order; ``forced``: those that ``make -n`` runs."""
     seen: set[str] = set()
 
-    def lines(name: str) -> Iterator[str]:
+    def lines(name: str) -> Iterator[RecipeLine]:
         if name in seen or len(seen) > TARGETS:
             return
         seen.add(name)
         for need in made.needs.get(name, ()):
             yield from lines(need)
         for line in made.recipes.get(name, ()):
-            if forced and "+" not in line[: len(line) - len(line.lstrip("@-+ "))]:
-                continue
-            yield expand(made, line.lstrip("@-+ "), name)
+            plain = line.lstrip("@-+ ")
+            signs = line[: len(line) - len(plain)]
+            if not forced or "+" in signs:
+                yield RecipeLine(expand(made, plain, name), name, "-" in signs)
 
     return lines(target)
 
