@@ -164,8 +164,12 @@ WRAPPERS: dict[str, Wrapper] = {
     ),
     "ssh": _row(_SSH, operands=1, joined=True, elsewhere=True, here=_LOCALHOST, moves="-p -F -J -W"),
     "mosh": _row("-p= --port= --ssh=", operands=1, elsewhere=True),
-    "hyperfine": _row("-w= --warmup= -r= --runs= -m= -M= -p= --prepare= -c= --cleanup= -n= --export-json=", joined=True,
-                      text="-p --prepare -c --cleanup -s --setup"),
+    "hyperfine": _row("-w= --warmup= -r= --runs= -m= --min-runs= -M= --max-runs= -p= --prepare= -c= --cleanup= -s= "
+                      "--setup= -n= --command-name= --conclude= --reference= --reference-name= -S= --shell= -u= "
+                      "--time-unit= --style= --sort= --input= --output= --export-json= --export-csv= -D= "
+                      "--export-markdown= --export-asciidoc= --export-orgmode= --parameter-step-size=", each=True,
+                      pairs="-L --parameter-list -P --parameter-scan",
+                      text="-p --prepare -c --cleanup -s --setup --conclude --reference"),
     "entr": _row("-s=", text="-s"),
     "watchexec": _row("-w= --watch= -e= --exts= -f= --filter= -i= --ignore= -s= --signal= -d= --debounce= --shell= -W=",
                       joined=True),

@@ -102,6 +102,8 @@ TRICKS = [
     ("echo 'rm -rf /' | bash -s", "a shell's input"),
     ("bash <(echo rm -rf /)", "a process substitution"),
     ("env -S 'rm -rf /'", "env -S"),
+    ("hyperfine 'sleep 1' 'rm -rf /' -w 3", "each operand is a text"),
+    ("hyperfine -L n 1,2 'rm -rf /'", "behind an option of two values"),
     ("echo / | xargs -I{} sh -c 'rm -rf {}'", "xargs into a shell"),
     ("x='$(rm -rf /)'; echo ${x@P}", "prompt expansion"),
     ("x='a[$(rm -rf /)]'; echo $((x))", "a subscript that runs"),
@@ -135,6 +137,8 @@ HONEST = [
     ('run() { echo "+ $*"; "$@"; }; run pytest -q', "pytest", "a function that hands on"),
     ('"$HOME/.cargo/bin/cargo" build', "cargo", "below home"),
     ('CMD=(npm test); "${CMD[@]}"', "npm", "an array"),
+    ("seq 2000000 > /tmp/x; hyperfine --input /tmp/x './app {n}' -P n 1 9", "app", "what it reads is no text"),
+    ("npx --yes @wordpress/env --version", "wp-env", "a package whose program has another name"),
 ]
 
 
