@@ -92,6 +92,8 @@ ROWS: list[tuple[str, str, dict[str, str], Response, str]] = [
     ("ls", "mysql -e 'DROP DATABASE `test-eu`'", {}, ASK, "a longer name"),
     ("ls", "mysql -e 'DROP DATABASE `shop_test`'", {}, ALLOW, "in quotes"),
     ("ls", "sqlcmd -Q 'DROP DATABASE shop_test, shop'", {}, ASK, "two"),
+    ("ls", "mariadb -e 'CREATE OR REPLACE DATABASE shop'", {}, ASK, "what is made in its place"),
+    ("ls", "mysql -e 'CREATE DATABASE shop'", {}, ALLOW, "what is made where there is none"),
     ("ls", "mysqladmin -uroot drop -f shop_test", {}, ALLOW, "its administration"),
 ]
 

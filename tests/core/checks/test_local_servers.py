@@ -147,6 +147,7 @@ AWAY = [
     "crane append -t acme/a -f l.tar -b localhost:5000/a", "regctl image mod --create acme/a localhost:5000/a",
     "docker buildx build --push -t localhost:5000/a -o type=registry,name=acme/a .",
     "docker buildx build --push -t localhost:5000/a --cache-to type=registry,ref=acme/c .",
+    "docker buildx build -t localhost:5000/a -o type=image,name=acme/a,push=true .",
     "docker buildx bake --push -t localhost:5000/a --set '*.tags=acme/a'",
     "npm publish --registry http://localhost:4873 --@acme:registry=https://registry.npmjs.org",
     "npm publish --registry http://localhost:4873 --userconfig /tmp/npmrc",

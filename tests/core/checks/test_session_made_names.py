@@ -286,6 +286,9 @@ VOLUMES = """services:
     image: mysql
     ports: ["3399:3306"]
     volumes: ["./data:/var/lib/mysql"]
+  blank:
+    image: mysql
+    volumes: ["./my data:/var/lib/mysql"]
 volumes:
   data:
 """
@@ -332,6 +335,7 @@ ASKED_SERVERS = [
     (UP, "psql -h localhost -p 5499 -c 'DROP TABLE x'", Response.ALLOW, "a port that was free"),
     (UP, "docker compose -p try7 exec files mysql -e 'DROP TABLE x'", Response.ASK, "data in a folder"),
     (UP, "mysql -h 127.0.0.1 -P 3399 -e 'DROP TABLE x'", Response.ASK, "the same by its port"),
+    (UP, "docker compose -p try7 exec blank mysql -e 'DROP TABLE x'", Response.ASK, "in one with a blank in its name"),
     (UP, "docker compose -p other exec db psql -c 'DROP TABLE x'", Response.ASK, "another project"),
     (UP.replace("try7", "project"), "docker compose -p project exec db psql -c 'DROP TABLE x'", Response.ASK,
      "the folder's"),

@@ -75,7 +75,7 @@ def _names_of(expression: str) -> list[str]:
 
 _CHANGES_UNSEEN = re.compile(
     r"\b(?:eval|source|mapfile|readarray|getopts|let|coproc|shopt|enable|alias|builtin)\b|(?:^|[\s;&|({])\.\s"
-    r"|\bprintf\s+[\"']?-v|\$\{!\w+:?=|\$\{\w+:[^-=?+}][^}]*=|\w\[[^\]]*\w=|\[\[[^\]]*\w=[^\]]*\s-(?:eq|ne|[lg][te])\s"
+    r"|\bprintf\s+[\"']?-v|\$\{!\w|\$\{\w+:[^-=?+}][^}]*=|\w\[[^\]]*\w=|\[\[[^\]]*\w=[^\]]*\s-(?:eq|ne|[lg][te])\s"
     r"|\bwait\s+-\w*p|\btrap\b[^\n]*\b(?:DEBUG|ERR|RETURN|USR[12]|ALRM|CHLD|CONT|WINCH|[1-9]\d*)\b"
     r"|\b(?:declare|typeset|local)\s+-\w*[nilu]|\b(?:export|readonly|declare|typeset|local|read|unset)\b[^;\n&|]*\s[\"']?[$`]",
     re.MULTILINE,

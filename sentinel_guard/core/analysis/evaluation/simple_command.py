@@ -202,7 +202,7 @@ def command(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     for _ in range(MAX_WRAPPERS + 1):
         if not fields:
             return ""
-        first = fields[0] if not fields[0].pattern else _built(fields[0])
+        first = _built(fields[0]) if fields[0].pattern and not walk.world.fetched else fields[0]
         if not first.known and (found := guess_program(first, place.scope)) is not None:
             _vanished(walk, fields, place)
             fields = [found, *fields[1:]]

@@ -164,6 +164,7 @@ GOES_ON = [
     *((f'[ "${name}" = x ] && exit\np', f"{name}=x bash s.sh", "the shell has another one")
       for name in ("EUID", "PPID", "SHLVL", "PWD", "OLDPWD", "IFS", "BASH_VERSION", "OPTIND")),
     ('[ "$MAKELEVEL" = x ] && exit\np', "MAKELEVEL=x make go", "make has"),
+    ('if [ "${!X}" = a ]; then q; else exit; fi\np', EXITS, "a name of nothing: bash goes on behind the command"),
     ("exit & p", EXITS, "in the background"),
     ("exit | cat; p", EXITS, "of a pipe"),
     ("(exit); p", EXITS, "of a subshell"),

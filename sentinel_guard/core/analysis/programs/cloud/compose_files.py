@@ -317,11 +317,13 @@ def _services(text: str) -> Iterator[tuple[str, str]]:
 
 
 _VOLUME = re.compile(r"[\w-][\w.-]*")
+_SPACED = re.compile(r"[\w.] [\w.~${}/-]+:/")
+"""A folder with a blank in its name."""
 
 
 def _keeps(block: str, *, own: bool) -> bool:
     """Whether data of a service outlives the project; volumes of one that is the session's ``own`` are, too."""
-    if _TAKEN_OVER.search(block):
+    if _TAKEN_OVER.search(block) or _SPACED.search(block):
         return True
     if not re.search(r"\bvolumes\b", block):
         return False

@@ -353,6 +353,7 @@ OPTIONS = {
         "-H= --host= -c= --context= --config= -l= --log-level= -f= --file= -p= --project-name= | sub first"
     ),
     "docker inspect": options("-f= --format= --type="),
+    "docker buildx": options("-o= --output="),
     "docker container": options("--format="),
     "docker run": options(_RUN),
     "docker create": options(_RUN),

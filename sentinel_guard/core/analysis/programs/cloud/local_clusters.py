@@ -22,7 +22,7 @@ LOCAL_CONTEXTS: tuple[str, ...] = (
 """Names of clusters in a container of this machine."""
 _CONTEXTS = ("--context", "--kube-context", "--kubecontext", "--kubeconfig-context")
 _SERVERS = ("--server", "--kube-apiserver", "--cluster", "--tls-server-name", "--apiserver")
-_OTHER_LETTERS = {"kubectl": ("-s",), "oc": ("-s",), "istioctl": ("-c",)}
+_OTHER_LETTERS = {"kubectl": ("-s",), "oc": ("-s",), "istioctl": ("-c",), "tkn": ("-c",)}
 _FOLLOW_CURRENT = frozenset(
     (
         *("kubectl", "oc", "helm", "flux", "istioctl", "cilium", "velero", "linkerd", "kapp", "timoni", "tkn", "kn"),

@@ -282,7 +282,8 @@ def _lost(tree: exp.Expr, code: str, dialect: str, temporary: set[str]) -> Itera
             if deletes and node.args.get("on") is not None and _constant(node.args["on"]) is not None:
                 yield "delete"
         elif isinstance(node, exp.Create):
-            if node.args.get("replace") and node.args.get("kind") == "TABLE" and dialect != "duckdb":
+            kinds = ("TABLE", "DATABASE", "SCHEMA")
+            if node.args.get("replace") and node.args.get("kind") in kinds and dialect != "duckdb":
                 yield "delete"
         elif isinstance(node, exp.Command | exp.Alter) and (how := _by_words(code)):
             yield how

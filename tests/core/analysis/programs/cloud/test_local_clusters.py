@@ -66,7 +66,8 @@ ROWS = [
         "cd hf && helmfile destroy", "helmfile -e prod destroy", "cd sk && skaffold delete", "skaffold delete -p prod",
         "kluctl delete -t prod --yes", "werf dismiss --env prod", "WERF_KUBE_CONTEXT=prod werf dismiss",
         "garden delete environment --env prod", "velero --kubecontext prod backup delete --all --confirm",
-        "istioctl -c ~/.kube/prod uninstall --purge -y", "kubectl --context kind-try --cluster prod delete ns x",
+        "istioctl -c ~/.kube/prod uninstall --purge -y", "tkn -c prod pipeline delete --all -f",
+        "kubectl --context kind-try --cluster prod delete ns x",
         "kubectl --tls-server-name prod.acme.com delete ns x")),
     *(("ls", f"{text} && {WIPE}", HERE, ASK, "the text chooses another") for text in (
         "kubectl config set current-context prod", "kubectl config set contexts.kind-try.cluster prod",
