@@ -17,7 +17,8 @@ MINI = "minikube start -p notes"
 CONTEXTS = CONFIG + "contexts:\n- name: kind-dev\n- name: prod\n"
 FILES = {
     "compose.yaml": "services:\n  mq:\n    image: rabbitmq\n  keptmq:\n    image: rabbitmq\n"
-    "    volumes: [mq:/var/lib]\nvolumes:\n  mq: {}\n",
+    "    volumes: [mq:/var/lib]\n  led:\n    image: redpanda\n    command: start --addr PLAINTEXT://0.0.0.0:9092\n"
+    "volumes:\n  mq: {}\n",
     "/tmp/mini.yaml": "clusters:\n- cluster:\n    extensions: [{provider: minikube.sigs.k8s.io}]\n"
     "    server: https://192.168.49.2:8443\n",
     "/tmp/net.yaml": "clusters:\n- cluster:\n    server: https://192.168.49.2:8443\n",
@@ -61,6 +62,7 @@ BROKERS = [
     (UP, f"{IN} psql -h db.acme.com -c 'drop table x'", "", ASK, "another machine's database"),
     ("ls", "docker compose -p live exec -T mq rpk topic delete a.b", "", ASK, "nobody started it"),
     ("ls", f"{BESIDE} mq rabbitmqctl purge_queue x", "", ALLOW, "a service that keeps nothing"),
+    ("ls", f"{BESIDE} led rpk topic delete a", "", ALLOW, "one that is told where it listens"),
     ("ls", f"{BESIDE} mq nats stream rm x -f", "", ALLOW, "streams"),
     ("ls", f"{BESIDE} mq etcdctl del --prefix /", "", ALLOW, "keys"),
     ("ls", f"{BESIDE} mq kafka-topics --bootstrap-server localhost:9092 --delete --topic x", "", ALLOW, "topics"),

@@ -317,7 +317,7 @@ def _services(text: str) -> Iterator[tuple[str, str]]:
 
 
 _VOLUME = re.compile(r"[\w-][\w.-]*")
-_SPACED = re.compile(r"[\w.] [\w.~${}/-]+:/")
+_SPACED = re.compile(r"(?m)(?:^\s*-\s*['\"]?|[\[,]\s*['\"])[\w.~${}/-]+ [\w.~${}/ -]+:/(?!/)")
 """A folder with a blank in its name."""
 
 
