@@ -138,7 +138,8 @@ def created(call: Call) -> Effects:
     """What a new repository is given: settings, and a template's hooks."""
     for item in call.parsed.values("-c", "--config"):
         key, _, value = item.text.partition("=")
-        yield from setting(call, key, value, "inplace")
+        stays = key.lower() != "core.hookspath"  # which counts for the clone itself, as with git's own option
+        yield from setting(call, key, value, *(("inplace",) if stays else ()))
     for item in call.parsed.values("--template"):
         if item.text:
             yield rewrite(call, "config init.templatedir")
