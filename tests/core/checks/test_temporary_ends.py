@@ -25,6 +25,7 @@ ROWS = [
     ("gh release create v1 --draft=false", ASK, "the same"),
     ("redis-server --port 6399 & redis-cli -p 6399 flushall", ALLOW, "a server of the text's own"),
     ("redis-server --port 6399 --dir /tmp/r & redis-cli -p 6399 flushall", ALLOW, "among temporary files"),
+    ("redis-server --port 6399 --dir /tmp & redis-cli -p 6399 flushall", ALLOW, "the folder itself"),
     ("redis-server --port 6399 --dir /var/lib/redis & redis-cli -p 6399 flushall", ASK, "on somebody's data"),
     ("redis-server /etc/redis.conf --port 6399 & redis-cli -p 6399 flushall", ASK, "with somebody's settings"),
     ("redis-server --port 6399 --replicaof db.acme.io 6379 & redis-cli -p 6399 flushall", ASK, "a copy of another"),

@@ -49,7 +49,7 @@ def _serves_others(call: Call, words: list[str]) -> bool:
     """Whether a server has data that was there, another one's, or a port at which the person's usually listens."""
     kept = [b for a, b in pairwise(call.fields) if a.text in _FOLDERS]
     root, home = call.world.root, call.world.home
-    temporary = all(item.known and paths.is_temporary(call.locate(item), root, home) for item in kept)
+    temporary = all(item.known and paths.is_temporary(f"{call.locate(item)}/x", root, home) for item in kept)
     settings = call.command.program in ("redis-server", "valkey-server") and words[:1] and words[0][:1] != "-"
     usual = call.command.program == "mongod" and not kept
     return (
