@@ -1,11 +1,11 @@
 """``make sessions SESSIONS=FOLDER``: how many commands of whole honest sessions are disturbed.
 
 Each session is a line of FOLDER/*.jsonl: ``{"session": NAME, "files": {PATH: TEXT}, "steps": [{"run": TEXT} or
-{"edit": PATH, "text": TEXT}, ...]}``. The files are committed (what .gitignore names lies there only), the steps are
-told by Claude Code's hooks to a real daemon, and run, in a cage (bubblewrap): nothing of the machine can be written,
-there is no network, and its processes end with it. Whatever comes of a step there, the guard is told that it succeeded:
-the machine lacks most of the programs. Of these only kind and k3d have a stand-in, since the file that they leave is
-looked at.
+{"edit": PATH, "text": TEXT}, ...]}``. The files are committed in a repository with an origin (what .gitignore names lies
+there only). The steps are told by Claude Code's hooks to a real daemon, and run, in a cage (bubblewrap): nothing of the
+machine can be written, there is no network, and its processes end with it. Whatever comes of a step there, the guard is
+told that it succeeded: the machine lacks most of the programs. Of these only kind and k3d have a stand-in, since the
+file that they leave is looked at.
 
 Disturbed: refused, asked about, or a commit that the git hooks refuse. Hints are counted apart.
 """
@@ -90,6 +90,9 @@ class Session:
             self.stage.write(name, text).chmod(0o755 if text.startswith("#!") else 0o644)
         self.stage.git("add", "-A")
         self.stage.git("commit", "-q", "--allow-empty", "-m", "start")
+        self.stage.git("clone", "-q", "--bare", ".", "../origin.git")
+        self.stage.git("remote", "add", "origin", "../origin.git")
+        self.stage.git("fetch", "-q", "origin")
         if self.stage.sentinel("install", "--agent", "claude").returncode:
             sys.exit("The hooks cannot be installed.")
         self.client = HookClient(self.stage)
