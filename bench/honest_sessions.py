@@ -1,8 +1,8 @@
 """``make sessions SESSIONS=FOLDER``: how many commands of whole honest sessions are disturbed.
 
 Each session is a line of FOLDER/*.jsonl: ``{"session": NAME, "files": {PATH: TEXT}, "steps": [{"run": TEXT} or
-{"edit": PATH, "text": TEXT}, ...]}``. The files are committed in a repository with an origin (what .gitignore names lies
-there only). The steps are told by Claude Code's hooks to a real daemon, and run, in a cage (bubblewrap): nothing of the
+{"edit": PATH, "text": TEXT}, ...]}``. The files are committed (what .gitignore names lies there only); there is an
+origin. The steps are told by Claude Code's hooks to a real daemon, and run, in a cage (bubblewrap): nothing of the
 machine can be written, there is no network, and its processes end with it. Whatever comes of a step there, the guard is
 told that it succeeded: the machine lacks most of the programs. Of these only kind and k3d have a stand-in, since the
 file that they leave is looked at.
