@@ -103,7 +103,7 @@ def _pieces(parts: tuple[Part, ...], scope: Scope, *, quoted: bool = False) -> l
         elif isinstance(part, DoubleQuoted):
             inner = _pieces(part.parts, scope, quoted=True)
             pieces.extend(inner if inner or part.parts else [Piece("", quoted=True)])
-        elif isinstance(part, Variable) and word_splitting.makes_new_name(part.name, pieces):
+        elif word_splitting.makes_new_name(part, pieces, scope):
             pieces.append(Piece(NEW_NAME, quoted))
         elif isinstance(part, Variable):
             pieces.extend(_values(part.name, "$" + part.name, _variable(part.name, scope), scope, quoted))

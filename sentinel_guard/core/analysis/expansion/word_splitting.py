@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from sentinel_guard.core.analysis.expansion.glob_patterns import may_share, world_classes
 from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
+from sentinel_guard.core.analysis.parser.syntax_tree import CommandSub, Parameter, Part, Variable
 from sentinel_guard.core.analysis.paths import TEMPORARY
 
 MAX_DOTTED = 3
@@ -38,15 +39,37 @@ BREAK = Piece("\0break")
 _EMPTY = Piece("", quoted=True)
 
 
-def makes_new_name(variable: str, before: list[Piece]) -> bool:
-    """Whether a variable ends a path at which nothing is yet: ``/tmp/work-$$``, as from mktemp.
+_DATE = (
+    r"date +(?:(?:-u|--utc) +)?(?P<quote>[\"']?)\+(?P<format>(?:[\w.:-]|%[aAbBdFgGHIjklmMNpsSTuUVwWyYzZ])+)(?P=quote)"
+)
+_ONE_WORD = re.compile(
+    rf"\"?\$\( *(?P<program>{_DATE}|whoami|hostname|id +-un?|uname +-[mns]|nproc|git rev-parse --short HEAD) *\)\"?"
+)
+"""What prints one word without a slash."""
+_SECONDS = re.compile(r"%[sNST]")
+
+
+def makes_new_name(part: Part, before: list[Piece], scope: Scope) -> bool:
+    """Whether a part ends a path at which nothing is yet: ``/tmp/work-$$``, ``x/$(date +%s)``, as from mktemp; or makes
+    the name of a temporary file of one word that is not known.
 
     In ``/proc`` a number is a process.
     """
-    if variable not in _NEW_NUMBERS:
-        return False
-    begun = "".join(piece.text for piece in before)
-    return "/" in begun and not begun.startswith("/proc")
+    source, number = "", False
+    if isinstance(part, CommandSub):
+        source = part.source
+    elif isinstance(part, Variable) or (isinstance(part, Parameter) and not (part.op or part.index)):
+        source, number = scope.written.get(part.name, ""), part.name in _NEW_NUMBERS
+    match = _ONE_WORD.fullmatch(source) if source else None
+    if match and ("PATH" in scope.variables or match["program"].split(" ")[0] in scope.functions):
+        match = None
+    begun = "".join(piece.text for piece in before) if number or match else ""
+    new = number or (match is not None and _SECONDS.search(match["format"] or "") is not None)
+    if new and "/" in begun:
+        return not begun.startswith("/proc")
+    return (
+        match is not None and begun.startswith(TEMPORARY) and not getattr(scope.world, "root", "").startswith(TEMPORARY)
+    )
 
 
 def separators(scope: Scope) -> str | None:
