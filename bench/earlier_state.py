@@ -26,6 +26,8 @@ CALLS = int(os.environ.get("CALLS", "200"))
 ROUNDS, SECONDS = 3, 2.5
 SETTLE = 0.004
 """Seconds after a call in which the daemon puts its end on record."""
+RESTED, REST = 24, 0.5
+"""Calls of each side while an agent thinks, and seconds before each of all: what is kept for a second is gone."""
 PRINTING = "head -c {bytes} /etc/services | od -c | head -c {bytes} # {number}"
 SERVER = """
 import json, os, sys, time
@@ -115,11 +117,14 @@ Taken = tuple[list[float], list[float]]
 """Milliseconds by the clock, and of processor time."""
 
 
-def _calls(sides: Sides, program: str, words: Callable[[int], Sequence[str]]) -> tuple[Taken, Taken, Taken]:
+def _calls(
+    sides: Sides, program: str, words: Callable[[int], Sequence[str]], times: int = CALLS, rest: float = 0.0
+) -> tuple[Taken, Taken, Taken]:
     """A command bare, then on each side, again and again."""
     taken: tuple[Taken, Taken, Taken] = ([], []), ([], []), ([], [])
-    for number in range(CALLS):
+    for number in range(times):
         for side, (clock, cpu) in zip((None, *sides), taken, strict=True):
+            time.sleep(rest)
             seconds, spent = _call(side, program, words(number), sides[1].repo)
             clock.append(1000 * seconds)
             cpu.append(spent)
@@ -166,6 +171,9 @@ def calls(sides: Sides) -> Iterator[Row]:
         yield _row(f"{what}, best tenth", 0.5, then, now, "ms")
         then, now = _added(taken, 1, statistics.median)
         yield _row(f"{what}, CPU", 0.5, then, now, "ms")
+    taken = _calls(sides, "true", lambda n: [f"rested {n}"], RESTED, REST)
+    then, now = _added(taken, 0, statistics.median)
+    yield _row("a call after a rest, over the bare one, median", None, then, now, "ms")
     taken = _calls(sides, "bash", lambda n: ["-c", PRINTING.format(bytes=64 << 10, number=n)])
     then, now = _added(taken, 1, statistics.median)
     yield _row("a call that prints 64 KB, CPU", None, then, now, "ms")
