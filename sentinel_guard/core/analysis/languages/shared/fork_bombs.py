@@ -30,13 +30,12 @@ def _is_loop(part: str) -> bool:
 def is_bomb(node: ast.While) -> bool:
     """``while True:`` with nothing but ``os.fork()`` in it. A server that forks does more."""
     endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
-    return endless and all(_is_fork(statement) for statement in node.body)
+    body = [statement for statement in node.body if not isinstance(statement, ast.Pass)]
+    return endless and bool(body) and all(map(_is_fork, body))
 
 
 def _is_fork(statement: ast.stmt) -> bool:
     match statement:
-        case ast.Pass():
-            return True
         case ast.Expr(value=ast.Call() as call) | ast.Assign(value=ast.Call() as call):
             function = call.func
             name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")

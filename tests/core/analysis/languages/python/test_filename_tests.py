@@ -70,6 +70,8 @@ FORKS = [
     ("perl -e 'while (1) { fork }'", True, "a block"),
     ("ruby -e 'loop { fork }'", True, "ruby"),
     ("python3 -c 'import os\nwhile True: os.fork()'", True, "python"),
+    ("python3 -c 'import os\nwhile True:\n  os.fork()\n  pass'", True, "beside nothing"),
+    ("for i in 1 2; do python3 -c 'while 1: pass' & done", False, "what only takes time"),
     ("perl -e 'for (1..3) { fork or exit }'", False, "three"),
     ("python3 -c 'import os\nwhile True:\n  c = accept()\n  if os.fork() == 0: serve(c)'", False, "a server"),
     ("ruby -e 'fork { puts 1 }; Process.wait'", False, "one"),
