@@ -23,6 +23,8 @@ _LINES = (
 """Command lines that the guard's processes have."""
 _PROCESSES = _NAMES
 """Names that they go by: without ``-f`` a pattern is held against these."""
+_CHILD = "$!"
+"""What the text itself sent to the background."""
 _BY_PATTERN = frozenset(("pkill", "skill"))
 _TALKERS = frozenset(
     (
@@ -80,7 +82,7 @@ def names_guard(case: Case, effect: Effect, lookups: Lookups) -> Aim:
         return _aim(target) if _found(target, whole="-f" in effect.command.flags) else Aim.NONE
     if effect.command is not None and effect.command.program == "killall" and target in _PROCESSES:
         return Aim.UNSURE
-    return Aim.UNSURE if not effect.sure and lookups.find_guard else Aim.NONE
+    return Aim.UNSURE if not effect.sure and target != _CHILD and lookups.find_guard else Aim.NONE
 
 
 def connects_to_guard(case: Case, effect: Effect) -> bool:

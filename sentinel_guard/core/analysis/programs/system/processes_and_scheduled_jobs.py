@@ -38,6 +38,8 @@ def _process(call: Call, item: Field) -> str:
     """The process that a word names, as far as that is known."""
     if not item.known and _GUARDS.search(item.source):
         return "sentinel-guard"
+    if not item.known and call.scope.as_written(item.source).strip('"') in ("$!", "${!}"):
+        return "$!"
     return item.text if item.known or not _means_all(call, item) else process_listing.FIRST
 
 
