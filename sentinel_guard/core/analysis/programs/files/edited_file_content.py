@@ -19,7 +19,7 @@ _ADDRESS = r"(?:(?P<line>\d+|\$)|/(?P<regex>(?:[^/\\]|\\.)*)/)?"
 _SED = re.compile(
     rf"\s*{_ADDRESS}\s*(?:s(?P<mark>[/|#,@!:;+])(?P<old>(?:(?!(?P=mark))[^\\]|\\.)*)(?P=mark)"
     r"(?P<new>(?:(?!(?P=mark))[^\\]|\\.)*)(?P=mark)(?P<flags>[gIip\d]*)\s*(?:[;\n]|\Z)|(?P<drop>d)\s*(?:[;\n]|\Z)"
-    r"|(?P<put>[aic])(?:\s*\\\n|[ \t]*\\(?=[ \t])|[ \t]*)(?P<text>[^\\\n]+)(?:\n|\Z))",
+    r"|(?P<put>[aic])(?:\s*\\\n|[ \t]*\\(?=[ \t])|[ \t]*)(?P<text>[^\\\n](?:[^\\\n]|\\[nt])*)(?:\n|\Z))",
     re.DOTALL,
 )
 _DROPS = re.compile(rf"\s*{_PLAIN},{_PLAIN}\s*d\s*(?:[;\n]|\Z)")
@@ -87,7 +87,7 @@ def _edited(match: re.Match[str], lines: Lines, last: int, *, extended: bool) ->
 
 def _put(match: re.Match[str], lines: Lines, chosen: Callable[[int, str], bool]) -> Iterator[tuple[int, str]]:
     """The lines, with a text behind, before or in place of those that are chosen."""
-    how, text = match["put"], (NOT_READ, match["text"])
+    how, text = match["put"], (NOT_READ, match["text"].replace(r"\n", "\n").replace(r"\t", "\t"))
     for pair in lines:
         here = chosen(*pair)
         if here and how != "a":
