@@ -74,7 +74,7 @@ SED = [
     ([r"s/(a+)b/[&\1]/"], "aab", True, "[aabaa]", "extended ones"),
     (["s/a+/b/"], "a+", False, "b", "a plus is itself in basic ones"),
     (["1d", "s|/a|/b|"], "x\n/a", False, "/b", "two scripts, another delimiter"),
-    (["1,3d"], "a\nb", False, "a\nb", "what goes may stay here: more is judged"),
+    (["1,3d"], "a\nb", False, "", "more lines than there are"),
     (["1i text"], "a\nb", False, "text\na\nb", "before a line"),
     (["s/a/z/; 1a x; y"], "a\nb", False, "z\nx; y\nb", "behind one: all of the line is text"),
     (["2c\\\n x"], "a\nb\n", False, "a\n x\n", "in its place, as it was first written"),
