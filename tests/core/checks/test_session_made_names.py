@@ -414,6 +414,9 @@ SCRIPTS = {
         "lines:\n\tdocker run -d --name tmp redis:7; sleep 1\n",
     "file": "", "if/Makefile": "ifdef CI\nup:\n\tdocker run -d --name tmp redis:7\nelse\nup:\n\ttrue\nendif\n",
     "one/Makefile": ".ONESHELL:\nup:\n\tdocker run -d --name tmp redis:7\n\ttrue\n",
+    "twice/Makefile": "up:\n\tdocker run -d --name tmp redis:7\nup:\n\ttrue\n",
+    "other/.npmrc": "script-shell=/bin/true\n",
+    "other/package.json": json.dumps({"scripts": {"db": "docker run -d --name tmp redis:7"}}),
     "ignore/Makefile": ".IGNORE: up\nup:\n\tdocker run -d --name tmp redis:7\n",
 }  # fmt: skip
 FLUSH = "docker exec tmp redis-cli flushall"
@@ -438,6 +441,13 @@ BY_SCRIPTS = [
     ("make -C if up", FLUSH, Response.ASK, "one of two branches"),
     ("make -C one up", FLUSH, Response.ASK, "one shell for all lines"),
     ("make -C ignore up", FLUSH, Response.ASK, "told to go on by itself"),
+    ("make -C twice up", FLUSH, Response.ASK, "the last of two recipes counts"),
+    ("make up SHELL=/bin/true", FLUSH, Response.ASK, "another program than a shell"),
+    ("make -v up", FLUSH, Response.ASK, "a version"),
+    ("npm run db --version", FLUSH, Response.ASK, "the same of npm"),
+    ("npm --script-shell=/bin/true run db", FLUSH, Response.ASK, "another program than a shell"),
+    ("npm_config_script_shell=/bin/true npm run db", FLUSH, Response.ASK, "the same by a variable"),
+    ("npm --prefix other run db", FLUSH, Response.ASK, "the same by a file"),
     ("make up | tail -1", FLUSH, Response.ASK, "another command's exit code"),
     ("docker run --rm -v .:/w node npm run db", FLUSH, Response.ASK, "in a container of its own"),
 ]

@@ -90,8 +90,6 @@ def _takes_in_cluster(call: Call, text: str, cwd: str) -> bool:
 
 
 _OTHER_SETTINGS = ("-e", "--environment-overrides", "-I", "--include-dir")
-_GOES_ON = ("-i", "--ignore-errors", "-k", "--keep-going", "-t", "--touch", "-q", "--question")
-"""Options with which make ends well, or goes on, though a line failed or was not run."""
 _SETS_UNSEEN = re.compile(
     r"(?m)\b(?:unexport|override)\b|\$[({]eval\b|^ *(?:define|load)\b|^\.ONESHELL\b"
     r"|^ *(?:\.SHELLFLAGS|SHELL) *[:?+]*=(?! *(?:/\w+)*/?(?:ba|da)?sh *$)"
@@ -142,7 +140,8 @@ def make(call: Call) -> Effects:
     given_here = {name: value for item in call.operands for name, eq, value in [item.text.partition("=")] if eq}
     certain = not _INCLUDE.search(text or "") and len(call.parsed.values("-f", "--file", "--makefile")) < 2
     certain = certain and _flags_are_plain(call, text or "") and not call.has(*_OTHER_SETTINGS)
-    stops = certain and not (call.has(*_GOES_ON) or _SETS_UNSEEN.search(whole) or makefiles.GOES_ON.search(whole))
+    stops = certain and not (call.has(*makefiles.GOES_ON) or _SETS_UNSEEN.search(whole))
+    stops = stops and makefiles.stops_at_failure(whole, given_here)
     made = makefiles.parse(whole, cwd, given_here, lambda name: _inherited(call, name) if certain else None)
     if "SHELL" in (item.text.partition("=")[0] for item in call.operands):
         yield from call.runner.script(made.variables["SHELL"], call, "make")
@@ -236,55 +235,33 @@ _CHOOSERS = ("-w", "--workspace", "--workspaces", "-ws", "-F", "--filter", "-r",
 
 def _named(call: Call, verb: str) -> str:
     """How a package manager is named as what started something: ``pnpm exec``, ``pnpm --filter exec``."""
-    return " ".join(filter(None, (call.command.program, _other_folder(call), verb)))
+    other = next((name for name in _NOT_RUN if call.has(name)), "") or _other_folder(call)
+    return " ".join(filter(None, (call.command.program, other or _other_shell(call), verb)))
+
+
+_NOT_RUN = ("--help", "-h", "--version", "-v", "--dry-run", "--if-present", "--no-bail", "--script-shell")
+"""Options with which a script is not run, or ends well though it failed."""
+
+
+def _other_shell(call: Call) -> str:
+    """The option of the settings or environment by which npm and pnpm give scripts to another program than a shell."""
+    files = (call.locate(f"{_folder(call)}/.npmrc"), f"{call.world.home}/.npmrc")
+    told = any(call.scope.lookup(name).isset for name in ("npm_config_script_shell", "NPM_CONFIG_SCRIPT_SHELL"))
+    told = told or any(call.world.kind(p) and not call.world.fulfils(p, lambda t: _SHELL not in t) for p in files)
+    return f"--{_SHELL}" if told else ""
+
+
+_SHELL = "script-shell"
 
 
 _OWN = frozenset(
     (
-        *(
-            "init",
-            "create",
-            "update",
-            "up",
-            "upgrade",
-            "remove",
-            "rm",
-            "uninstall",
-            "un",
-            "link",
-            "unlink",
-            "list",
-            "ls",
-        ),
-        *("why", "outdated", "audit", "pack", "publish", "config", "set", "get", "cache", "store", "rebuild", "prune"),
-        *("import", "fetch", "dedupe", "patch", "deploy", "env", "setup", "bin", "root", "prefix", "login", "logout"),
-        *(
-            "whoami",
-            "version",
-            "info",
-            "view",
-            "owner",
-            "team",
-            "tag",
-            "workspace",
-            "workspaces",
-            "plugin",
-            "self-update",
-        ),
-        *(
-            "doctor",
-            "licenses",
-            "node",
-            "npm",
-            "help",
-            "global",
-            "pm",
-            "build",
-            "test",
-            "repl",
-            "shell",
-            "install-test",
-        ),
+        *("init", "create", "update", "up", "upgrade", "remove", "rm", "uninstall", "un", "link", "unlink"),
+        *("list", "ls", "why", "outdated", "audit", "pack", "publish", "config", "set", "get", "cache"),
+        *("store", "rebuild", "prune", "import", "fetch", "dedupe", "patch", "deploy", "env", "setup", "bin"),
+        *("root", "prefix", "login", "logout", "whoami", "version", "info", "view", "owner", "team", "tag"),
+        *("workspace", "workspaces", "plugin", "self-update", "doctor", "licenses", "node", "npm", "help"),
+        *("global", "pm", "build", "test", "repl", "shell", "install-test"),
     )
 )
 """Verbs of the package managers themselves: what is none of them, and no script, is a program that was installed."""

@@ -32,6 +32,8 @@ class Makefile:
     recipes: dict[str, list[str]] = field(default_factory=dict)
     needs: dict[str, list[str]] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
+    repeated: set[str] = field(default_factory=set)
+    """Targets with more than one recipe, of which make takes the last."""
     first: str = ""
 
 
@@ -43,10 +45,13 @@ def parse(text: str, cwd: str, given: Mapping[str, str], inherited: make_conditi
     """
     made = Makefile(variables={"SHELL": "/bin/sh", "CURDIR": cwd} | dict(given))
     current: list[str] = []
+    header, begun = 0, dict[str, int]()
     for line in make_conditionals.taken(text.replace("\\\n", " ").splitlines(), given, inherited):
         if line.startswith("\t"):
             for name in current:
                 made.recipes[name].append(line[1:])
+                if begun.setdefault(name, header) != header:
+                    made.repeated.add(name)
         elif match := MAKE_SET.match(line.lstrip(" ")):
             name, how, value = match.groups()
             if name in given and not line.lstrip().startswith("override"):
@@ -56,7 +61,7 @@ def parse(text: str, cwd: str, given: Mapping[str, str], inherited: make_conditi
                 value = old or inherited(name) or value
             made.variables[name] = f"{old} {value}".strip() if how == "+" else value
         elif match := _MAKE_RULE.match(line):
-            current = match[1].split()
+            current, header = match[1].split(), header + 1
             add_rule(made, current, match[2].split(), match[3])
     return made
 
@@ -64,13 +69,24 @@ def parse(text: str, cwd: str, given: Mapping[str, str], inherited: make_conditi
 def add_rule(made: Makefile, names: list[str], needs: list[str], recipe: str | None) -> None:
     for name in names:
         made.needs.setdefault(name, []).extend(n for n in needs if n != "|")
+        if recipe and made.recipes.get(name):
+            made.repeated.add(name)
         made.recipes.setdefault(name, []).extend([recipe] if recipe else [])
         if not made.first and not name.startswith("."):
             made.first = name
 
 
-GOES_ON = re.compile(r"(?m)^\.IGNORE\b|^ *(?:ifn?eq|ifn?def)\b")
-"""By which a makefile ends well though a line of a recipe failed, or was not run."""
+GOES_ON = (
+    *("-i", "--ignore-errors", "-k", "--keep-going", "-t", "--touch", "-q", "--question", "-n", "--dry-run", "-p"),
+    *("-v", "-h", "-o", "--old-file", "--assume-old", "--just-print", "--recon", "-W", "--what-if"),
+)
+"""Options with which make ends well though a line of a recipe failed, or was not run."""
+_GOES_ON = re.compile(r"(?m)^\.IGNORE\b|^ *(?:ifn?eq|ifn?def)\b")
+
+
+def stops_at_failure(text: str, given: Mapping[str, str]) -> bool:
+    """Whether make ends well only where each line of the recipes ran, and did; ``given``: as of ``parse``."""
+    return not _GOES_ON.search(text) and given.keys().isdisjoint(("SHELL", ".SHELLFLAGS", "MAKEFLAGS"))
 
 
 class RecipeLine(NamedTuple):
@@ -95,7 +111,7 @@ def recipe(made: Makefile, target: str, *, forced: bool = False) -> Iterator[Rec
             plain = line.lstrip("@-+ ")
             signs = line[: len(line) - len(plain)]
             if not forced or "+" in signs:
-                yield RecipeLine(expand(made, plain, name), name, "-" in signs)
+                yield RecipeLine(expand(made, plain, name), name, "-" in signs or name in made.repeated)
 
     return lines(target)
 

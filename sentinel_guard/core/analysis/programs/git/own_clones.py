@@ -68,15 +68,13 @@ def spared(call: Call, effect: Effect) -> Iterator[Effect]:
 
 
 def _in_tree(call: Call, effect: Effect) -> Iterator[Effect]:
-    """The same for a work tree: git writes the ``.git`` file of a linked one when it is made."""
+    """The same for a work tree, as old as the oldest of what is in it: a ``.git`` is soon made in any folder."""
     top = git_config_files.top(call)
     if top is None:
         if not any(call.world.is_own(f"{kind} {folder}") for folder in _upwards(call.cwd) for kind in _TREES):
             yield effect
         return
-    made = f"{top}/.git"
-    made = made if call.world.kind(made) == "file" else f"{made}/description"
-    yield replace(effect, file=made) if call.world.kind(made) == "file" else effect
+    yield replace(effect, file=top)
 
 
 _TREES = ("repository", "tree")
