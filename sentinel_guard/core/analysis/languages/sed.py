@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sentinel_guard.core.analysis.expansion.command_and_options import STDIN, UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.languages.shared.program_values import abstract, field
-from sentinel_guard.core.analysis.programs.files import edited_file_content
+from sentinel_guard.core.analysis.programs.files import sed_edits
 from sentinel_guard.core.model import Effect
 
 Effects = Iterable[Effect]
@@ -180,8 +180,12 @@ def _edit(call: Call, item: Field, scripts: Sequence[str]) -> None:
     """For what runs the file behind this: its new text."""
     text = call.script_text(call.locate(item))
     if text is not None:
-        extended = call.has("-E", "-r", "--regexp-extended")
-        call.save(item, edited_file_content.sed(scripts, text, extended=extended))
+        extended, other = call.has("-E", "-r", "--regexp-extended"), call.has(*_OTHER_WAYS)
+        call.save(item, UNKNOWN if other else sed_edits.sed(scripts, text, extended=extended))
+
+
+_OTHER_WAYS = ("-n", "--quiet", "--silent", "-z", "--null-data", "--posix")
+"""Options with which lines are others, or are not printed."""
 
 
 def _lines(call: Call, operands: Sequence[Field]) -> str:
@@ -213,7 +217,7 @@ def _done(call: Call, script: str, lines: str) -> Iterator[Effect]:
 def _run_lines(call: Call, deed: ScriptAction, lines: str) -> Iterator[Effect]:
     """``e`` runs the line as it is by then, ``s///e`` one that it has changed."""
     extended = call.has("-E", "-r", "--regexp-extended")
-    edited = edited_file_content.sed([(deed.edits or "").strip("; \n")], lines, extended=extended)
+    edited = sed_edits.sed([(deed.edits or "").strip("; \n")], lines, extended=extended)
     if UNKNOWN in edited:
         yield call.opaque("what sed reads, run as commands", "code")
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core.analysis.programs.files import edited_file_content
+from sentinel_guard.core.analysis.programs.files import sed_edits
 from tests.core.analysis.programs.test_registry import rows, shown
 from tests.support.analysis_effects import repository
 
@@ -90,4 +90,4 @@ SED = [
 
 @pytest.mark.parametrize(("scripts", "text", "extended", "result"), [pytest.param(*r[:-1], id=r[-1]) for r in SED])
 def test_sed_in_place(scripts, text, extended, result):
-    assert edited_file_content.sed(scripts, text, extended=extended) == result
+    assert sed_edits.sed(scripts, text, extended=extended) == result

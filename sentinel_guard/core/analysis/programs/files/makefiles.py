@@ -81,7 +81,10 @@ GOES_ON = (
     *("-v", "-h", "-o", "--old-file", "--assume-old", "--just-print", "--recon", "-W", "--what-if"),
 )
 """Options with which make ends well though a line of a recipe failed, or was not run."""
-_GOES_ON = re.compile(r"(?m)^\.IGNORE\b|^ *(?:ifn?eq|ifn?def)\b")
+_GOES_ON = re.compile(
+    r"(?m)^\.IGNORE\b|^ *(?:ifn?eq|ifn?def)\b|^[^\t#\n]*\b(?:PATH|\.?SHELLFLAGS) *[:?+!]*="
+    r"|^[^\t#\n]*\bSHELL *[:?+!]*=(?! *(?:/\w+)*/?(?:ba|da)?sh *$)"
+)
 
 
 def stops_at_failure(text: str, given: Mapping[str, str]) -> bool:
