@@ -81,7 +81,8 @@ def _found(source: str, scope: Scope) -> str:
     """The program whose place a substitution prints; empty for none, and where another program may print it."""
     match = _SUBSTITUTED.fullmatch(source)
     printed = _FINDERS.fullmatch(match[1]) if match else None
-    if printed is None or "PATH" in scope.variables or printed[0].split()[0] in scope.functions:
+    name = printed[0].split()[0] if printed else ""
+    if printed is None or "PATH" in scope.variables or name in scope.functions or name in scope.aliases:
         return ""
     found = printed["found"]
     return "" if found in SHELLS or found in WRAPPERS else found

@@ -204,7 +204,7 @@ def command(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
             return ""
         first = _built(fields[0]) if fields[0].pattern and not walk.world.fetched else fields[0]
         if not first.known and (found := guess_program(first, place.scope)) is not None:
-            _vanished(walk, fields, place)
+            _vanished(walk, fields, found, place)
             fields = [found, *fields[1:]]
             place = replace(place, elsewhere=True)
             break
@@ -276,7 +276,7 @@ def _renamed(fields: Sequence[Field], place: WalkContext) -> Sequence[Field]:
     return [Field(real), *fields[1:]] if real != name and (real in PROGRAMS or real in WRAPPERS) else fields
 
 
-def _vanished(walk: Walker, fields: Sequence[Field], place: WalkContext) -> None:
+def _vanished(walk: Walker, fields: Sequence[Field], found: Field, place: WalkContext) -> None:
     """Without a value the next word is the command."""
-    if not fields[0].text and fields[0].source[:1] == "$":
+    if fields[0].source[:1] == "$" and (not fields[0].text or "/" not in found.text):
         command(walk, fields[1:], place)

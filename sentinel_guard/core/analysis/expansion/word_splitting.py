@@ -46,7 +46,7 @@ _ONE_WORD = re.compile(
     rf"\"?\$\( *(?P<program>{_DATE}|whoami|hostname|id +-un?|uname +-[mns]|nproc|git rev-parse --short HEAD) *\)\"?"
 )
 """What prints one word without a slash."""
-_SECONDS = re.compile(r"%[sNST]")
+_SECONDS, _DIGITS = re.compile(r"%[sNST]"), re.compile(r"%[dFgGHIjmMNsSTuUVwWyY]")
 
 
 def makes_new_name(part: Part, before: list[Piece], scope: Scope) -> bool:
@@ -59,17 +59,24 @@ def makes_new_name(part: Part, before: list[Piece], scope: Scope) -> bool:
     if isinstance(part, CommandSub):
         source = part.source
     elif isinstance(part, Variable) or (isinstance(part, Parameter) and not (part.op or part.index)):
-        source, number = scope.written.get(part.name, ""), part.name in _NEW_NUMBERS
+        source = scope.written.get(part.name, "")
+        number = part.name in _NEW_NUMBERS and part.name not in scope.variables
     match = _ONE_WORD.fullmatch(source) if source else None
-    if match and ("PATH" in scope.variables or match["program"].split(" ")[0] in scope.functions):
-        match = None
+    match = match if match and _prints(match, scope) else None
     begun = "".join(piece.text for piece in before) if number or match else ""
     new = number or (match is not None and _SECONDS.search(match["format"] or "") is not None)
     if new and "/" in begun:
         return not begun.startswith("/proc")
-    return (
-        match is not None and begun.startswith(TEMPORARY) and not getattr(scope.world, "root", "").startswith(TEMPORARY)
-    )
+    # Some print nothing where something is missing: then the folder itself would be meant.
+    begins = match is not None and begun.startswith(TEMPORARY) and not begun.endswith("/")
+    return begins and not getattr(scope.world, "root", "").startswith(TEMPORARY)
+
+
+def _prints(match: re.Match[str], scope: Scope) -> bool:
+    """Whether the program that is meant prints it, and not dots alone."""
+    name, shape = match["program"].split(" ")[0], match["format"]
+    other = "PATH" in scope.variables or name in scope.functions or name in scope.aliases
+    return not other and (shape is None or _DIGITS.search(shape) is not None)
 
 
 def separators(scope: Scope) -> str | None:

@@ -169,7 +169,7 @@ WRAPPERS: dict[str, Wrapper] = {
                       "--time-unit= --style= --sort= --input= --output= --export-json= --export-csv= -D= "
                       "--export-markdown= --export-asciidoc= --export-orgmode= --parameter-step-size=", each=True,
                       pairs="-L --parameter-list -P --parameter-scan",
-                      text="-p --prepare -c --cleanup -s --setup --conclude --reference"),
+                      text="-p --prepare -c --cleanup -s --setup --conclude --reference -S --shell"),
     "entr": _row("-s=", text="-s"),
     "watchexec": _row("-w= --watch= -e= --exts= -f= --filter= -i= --ignore= -s= --signal= -d= --debounce= --shell= -W=",
                       joined=True),
