@@ -97,9 +97,11 @@ def note(world: Overlay, maker: str) -> None:
         world.makers[name] = maker
 
 
-def note_program(world: Overlay, via: Sequence[str]) -> None:
-    """Names were made by a program that these started: where one of them may hide a failure, nothing proves them."""
-    if not (_HANDS_BACK | _RUN_SCRIPTS).issuperset(word.partition(" ")[0] for word in via):
+def note_program(world: Overlay, via: Sequence[str], *, replaced: bool) -> None:
+    """Names were made by a program that these started: where one of them may hide a failure, or it may be another
+    program of that name, nothing proves them.
+    """
+    if replaced or not (_HANDS_BACK | _RUN_SCRIPTS).issuperset(word.partition(" ")[0] for word in via):
         for name in world.own - world.makers.keys():
             world.makers[name] = None
 

@@ -28,6 +28,7 @@ from sentinel_guard.core.analysis.programs.registry import OPTIONS, PROGRAMS, VE
 from sentinel_guard.core.analysis.programs.secret_stores import HELPERS
 from sentinel_guard.core.analysis.programs.typed_commands import reads_terminal
 from sentinel_guard.core.analysis.programs.unknown_programs import unknown
+from sentinel_guard.core.analysis.world import World
 from sentinel_guard.core.model import Command, Effect, Kind
 
 SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib", "/opt/", "/nix/", "/snap/")
@@ -42,9 +43,28 @@ def start_program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> 
     """Adds what it does; gives its output."""
     own = len(walk.world.own)
     text = _start(walk, fields, place)
-    if len(walk.world.own) != own and place.via:
-        made_names.note_program(walk.world, place.via)
+    if len(walk.world.own) != own:
+        made_names.note_program(walk.world, place.via, replaced=_may_be_replaced(fields[0].text, place, walk.world))
     return text
+
+
+_ADDS_FOLDER = ("npm", "pnpm", "yarn", "bun", "npx")
+"""What looks for programs in ``node_modules/.bin`` first."""
+
+
+def _may_be_replaced(name: str, place: WalkContext, world: World) -> bool:
+    """Whether another program than the machine's may bear this name: by its path, or in a folder of the text's."""
+    if "/" in name:
+        return not name.startswith(SYSTEM)
+    folders = ["node_modules/.bin"] if any(via.partition(" ")[0] in _ADDS_FOLDER for via in place.via) else []
+    if "PATH" in place.scope.variables:
+        held = place.scope.lookup("PATH")
+        if not held.known:
+            return True
+        usual = place.scope.environ.get("PATH", "").split(":")
+        folders += [folder for folder in "".join(held.items).split(":") if folder not in usual]
+    cwd = place.scope.cwd or place.guess
+    return any(world.kind(paths.locate(f"{folder or '.'}/{name}", cwd, world)) for folder in folders)
 
 
 def _start(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:

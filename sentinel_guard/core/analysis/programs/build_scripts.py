@@ -69,7 +69,7 @@ _PLAIN_FLAGS = re.compile(
 
 def _flags_are_plain(call: Call, text: str) -> bool:
     """Whether options from the environment, or from the makefile itself, set no variable of recipes."""
-    names = [name for name in ("MAKEFLAGS", "GNUMAKEFLAGS") if call.scope.lookup(name).isset]
+    names = [name for name in ("MAKEFLAGS", "GNUMAKEFLAGS", "MAKEFILES") if call.scope.lookup(name).isset]
     given = [_inherited(call, name) for name in names] + _MAKE_FLAGS.findall(text)
     return all(flags is not None and _PLAIN_FLAGS.fullmatch(flags) for flags in given)
 

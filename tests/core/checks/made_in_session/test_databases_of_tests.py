@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sentinel_guard.core.model import Response
-from tests.core.checks.test_session_made_names import RUN
+from tests.core.checks.made_in_session.test_session_made_names import RUN
 from tests.support.judge_cases import said_of_last
 
 ALLOW, ASK = Response.ALLOW, Response.ASK

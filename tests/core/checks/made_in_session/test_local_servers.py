@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sentinel_guard.core.model import Response
-from tests.core.checks.test_session_made_names import CONFIG
+from tests.core.checks.made_in_session.test_session_made_names import CONFIG
 from tests.support.fakes import HOME
 from tests.support.judge_cases import PROJECT, said_of_last
 
@@ -182,4 +182,6 @@ def test_a_package_that_names_another_registry_goes_there() -> None:
 def test_a_work_tree_is_as_old_as_what_is_in_it(text: str) -> None:
     files = {f"{HOME}/w/.git": f"gitdir: {PROJECT}/.git/worktrees/w\n", f"{HOME}/w/a": ""}
     assert said_of_last((text,), files, new=(f"{HOME}/w", f"{HOME}/w/a")) is ALLOW
+    old = {f"{HOME}/docs/.git/HEAD": "", f"{HOME}/docs/a": ""}
+    assert said_of_last((text,), old, links={f"{HOME}/w": f"{HOME}/docs"}, new=(f"{HOME}/w",)) is ASK
     assert said_of_last((text,), files, new=(f"{HOME}/w/.git",)) is ASK  # made by hand in a folder of the person's

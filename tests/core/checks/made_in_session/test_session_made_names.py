@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from sentinel_guard.core.model import Response
@@ -373,88 +371,3 @@ def test_what_the_session_made_by_name_is_its_own(first: str, code: int, then: s
 )  # fmt: skip
 def test_what_the_files_of_a_project_say_beside_it(first: str, then: str, response: Response) -> None:
     assert said_of_last((first, then), FILES) is response
-
-
-PG, OTHER = "docker compose exec -T pg", "docker compose -p other exec -T pg"
-INSIDE = [
-    (f"{PG} createdb -U app shop", f"{PG} dropdb -U app shop", Response.ALLOW, "in the same service"),
-    (f"{PG} createdb shop", f"{PG} psql -d shop -c 'DROP TABLE x'", Response.ALLOW, "what is in it"),
-    (f"{PG} psql -c 'CREATE DATABASE shop'", f"{PG} dropdb shop", Response.ALLOW, "made by a statement"),
-    (f"{PG} createdb shop", f"{OTHER} dropdb shop", Response.ASK, "of another project"),
-    (f"{PG} createdb shop", "cd api && docker compose exec -T pg dropdb shop", Response.ASK, "of another folder's"),
-    (f"{PG} createdb shop", f"COMPOSE_FILE=b.yml {PG} dropdb shop", Response.ASK, "by other files"),
-    (f"{PG} createdb shop", f"DOCKER_HOST=ssh://b {PG} dropdb shop", Response.ASK, "on another machine"),
-    (f"{PG} createdb shop", "docker compose exec -T db dropdb shop", Response.ASK, "in another service"),
-    (f"{PG} createdb shop", f"{PG} dropdb -h db.acme.io shop", Response.ASK, "from there to another machine"),
-    (f"{PG} createdb shop", "dropdb shop", Response.ASK, "on this machine"),
-    (f"{PG} createdb shop || true", f"{PG} dropdb shop", Response.ASK, "it may have been there"),
-    (f"{PG} createdb shop", f"docker compose down && docker compose up -d && {PG} dropdb shop", Response.ASK, "gone"),
-    ("docker compose run pg createdb shop", f"{PG} dropdb shop", Response.ASK, "a container of its own"),
-    ("docker exec a createdb shop", "docker exec a dropdb shop", Response.ALLOW, "in one container"),
-    ("docker exec a createdb shop", "docker exec b dropdb shop", Response.ASK, "in another one"),
-    ("docker exec a createdb shop", "docker exec -e PGHOST=b a dropdb shop", Response.ASK, "another server"),
-    ("docker exec a createdb shop", "docker rm -f a; docker rename b a; docker exec a dropdb shop", Response.ASK,
-        "another one of that name"),
-    ("docker exec $C createdb shop", "docker exec $C dropdb shop", Response.ASK, "nobody knows which"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("first", "then", "response"), [row[:3] for row in INSIDE], ids=[row[3] for row in INSIDE])
-def test_databases_in_containers(first: str, then: str, response: Response) -> None:
-    assert said_of_last((first, then), {"compose.yaml": VOLUMES}) is response
-
-
-SCRIPTS = {
-    "package.json": json.dumps({"scripts": {
-        "db": "docker run -d --name tmp -p 6390:6379 redis:7", "predeep": "echo x", "deep": "npm run db",
-        "try": "docker run -d --name tmp redis:7 || true", "late": "docker run -d --name tmp redis:7; echo up",
-    }}),
-    "Makefile": ".PHONY: up deep\nup:\n\t@docker run -d --name tmp -p 6390:6379 redis:7\n\tsleep 1\ndeep: up\n"
-        "keeps:\n\t-docker run -d --name tmp redis:7\nfile:\n\tdocker run -d --name tmp redis:7\n"
-        "lines:\n\tdocker run -d --name tmp redis:7; sleep 1\n",
-    "file": "", "if/Makefile": "ifdef CI\nup:\n\tdocker run -d --name tmp redis:7\nelse\nup:\n\ttrue\nendif\n",
-    "one/Makefile": ".ONESHELL:\nup:\n\tdocker run -d --name tmp redis:7\n\ttrue\n",
-    "twice/Makefile": "up:\n\tdocker run -d --name tmp redis:7\nup:\n\ttrue\n",
-    "other/.npmrc": "script-shell=/bin/true\n",
-    "other/package.json": json.dumps({"scripts": {"db": "docker run -d --name tmp redis:7"}}),
-    "ignore/Makefile": ".IGNORE: up\nup:\n\tdocker run -d --name tmp redis:7\n",
-}  # fmt: skip
-FLUSH = "docker exec tmp redis-cli flushall"
-BY_SCRIPTS = [
-    ("npm run -s db && sleep 3", FLUSH, Response.ALLOW, "a script ends as its command does"),
-    ("yarn -s db && docker exec tmp redis-cli ping", "redis-cli -p 6390 flushall", Response.ALLOW, "its port"),
-    ("npm run deep", FLUSH, Response.ALLOW, "a script of a script"),
-    ("pnpm db", FLUSH, Response.ALLOW, "the same"),
-    ("npm run db; sleep 3", FLUSH, Response.ASK, "it may have failed"),
-    ("npm run db || true", FLUSH, Response.ASK, "the same"),
-    ("npm run try", FLUSH, Response.ASK, "its command may have failed"),
-    ("npm run late", FLUSH, Response.ASK, "the same"),
-    ("bash -c 'npm run db; true'", FLUSH, Response.ASK, "behind a text that hides it"),
-    ("make deep && docker exec tmp redis-cli ping", FLUSH, Response.ALLOW, "what a recipe needs ran before"),
-    ("make up", "redis-cli -p 6390 flushall", Response.ALLOW, "its port"),
-    ("make -k up", FLUSH, Response.ASK, "told to go on"),
-    ("make -q up", FLUSH, Response.ASK, "nothing runs"),
-    ("MAKEFLAGS=-i make up", FLUSH, Response.ASK, "told to go on by a variable"),
-    ("make keeps", FLUSH, Response.ASK, "a line that may fail"),
-    ("make file", FLUSH, Response.ASK, "a target that is there is not made"),
-    ("make lines", FLUSH, Response.ASK, "not the last of its line"),
-    ("make -C if up", FLUSH, Response.ASK, "one of two branches"),
-    ("make -C one up", FLUSH, Response.ASK, "one shell for all lines"),
-    ("make -C ignore up", FLUSH, Response.ASK, "told to go on by itself"),
-    ("make -C twice up", FLUSH, Response.ASK, "the last of two recipes counts"),
-    ("make up SHELL=/bin/true", FLUSH, Response.ASK, "another program than a shell"),
-    ("make -v up", FLUSH, Response.ASK, "a version"),
-    ("npm run db --version", FLUSH, Response.ASK, "the same of npm"),
-    ("npm --script-shell=/bin/true run db", FLUSH, Response.ASK, "another program than a shell"),
-    ("npm_config_script_shell=/bin/true npm run db", FLUSH, Response.ASK, "the same by a variable"),
-    ("npm --prefix other run db", FLUSH, Response.ASK, "the same by a file"),
-    ("make up | tail -1", FLUSH, Response.ASK, "another command's exit code"),
-    ("docker run --rm -v .:/w node npm run db", FLUSH, Response.ASK, "in a container of its own"),
-]
-
-
-@pytest.mark.parametrize(
-    ("first", "then", "response"), [row[:3] for row in BY_SCRIPTS], ids=[f"{row[0]}: {row[3]}" for row in BY_SCRIPTS]
-)
-def test_what_a_script_of_the_project_makes(first: str, then: str, response: Response) -> None:
-    assert said_of_last((first, then), SCRIPTS) is response

@@ -179,17 +179,17 @@ _COMPOSE = ("COMPOSE_PROJECT_NAME", "COMPOSE_FILE", "COMPOSE_PATH_SEPARATOR")
 
 def place_of_service(call: Call, project: Parsed, run: Parsed) -> str:
     """The same of ``docker compose exec``: the project's folder, the options that choose it, and the service."""
-    chosen = [item for items in project.flags.values() for item in items] + run.operands[:1]
-    known = call.here and all(item.known for item in chosen) and not run.values("--index")
+    chosen = [(flag, item) for flag, items in sorted(project.flags.items()) for item in items]
+    chosen += [("", item) for item in run.operands[:1]]
+    known = call.here and all(item.known for _, item in chosen) and not run.values("--index")
     if not known or any(call.scope.lookup(name).isset for name in _COMPOSE):
         return "docker"
-    return " ".join(("docker compose", call.cwd, *(item.text for item in chosen)))
+    return " ".join((f"{call.command.program} compose", call.cwd, *(f"{flag}={item.text}" for flag, item in chosen)))
 
 
 def _databases_inside(call: Call) -> list[str]:
     """What is known of databases in containers: another container may have the name of one that is gone."""
-    mark = f" {places.IN}docker"
-    return [name for name in (*call.world.own, *call.world.proven) if mark in name]
+    return [name for name in (*call.world.own, *call.world.proven) if f" {places.IN}" in name]
 
 
 def _called(call: Call, item: Field) -> str:

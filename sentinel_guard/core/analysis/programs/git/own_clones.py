@@ -74,7 +74,7 @@ def _in_tree(call: Call, effect: Effect) -> Iterator[Effect]:
         if not any(call.world.is_own(f"{kind} {folder}") for folder in _upwards(call.cwd) for kind in _TREES):
             yield effect
         return
-    yield replace(effect, file=top)
+    yield replace(effect, file=call.world.resolve(top))
 
 
 _TREES = ("repository", "tree")
