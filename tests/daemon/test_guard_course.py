@@ -277,6 +277,7 @@ LONG = (
     ("\n".join(f"echo {n}" for n in range(100)), True, "many commands"),
     ("for i in $(seq 255); do echo $i; done", True, "a loop"),
     ("git show HEAD:x.py > /tmp/x.py", True, "git is asked for a file"),
+    ("git -C sub show HEAD:x.py > /tmp/x.py", True, "with an option before"),
 )
 
 
