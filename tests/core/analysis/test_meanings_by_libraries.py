@@ -25,6 +25,25 @@ ROWS = [
     ("vim -es -c 'Git status' -c q", "!git-rewrite", "a plugin that looks"),
     ("python3 -c 'import pygit2; print(r.status())'", "!git-rewrite", "a look"),
     ("python3 -c \"import git; r.index.commit('reset counters')\"", "!git-rewrite", "a message"),
+    # a service's name in another's
+    ("python3 -c 'from sklearn.linear_model import Ridge; X = df.drop(columns=[1])'", "!deploy", "no Linear"),
+    (
+        "python3 -c 'from torch.nn import Linear; import pandas; X = df.drop(columns=[1])'",
+        "!deploy",
+        "a class of that name",
+    ),
+    ("python3 -c 'from skimage.segmentation import slic; X = df.drop(columns=[1])'", "!deploy", "no Segment"),
+    ("python3 -c 'import pyarrow.parquet as pq; t = t.drop([1])'", "!deploy", "no queue of rq"),
+    ("node -e 'const {LinearClient} = require(\"@linear/sdk\"); c.deleteIssue(1)'", "deploy delete", "Linear's own"),
+    ("python3 -c 'from linear_api import Client; Client().issues.delete(1)'", "deploy delete", "Linear's in Python"),
+    ("python3 -c 'import json, squareup; c.catalog.delete_object(1)'", "deploy delete", "Square's, behind another"),
+    ("python3 -c 'from segment.analytics import Client; Client().delete_source(1)'", "deploy delete", "Segment's"),
+    (
+        "python3 -c 'from sklearn.linear_model import Ridge; import pinecone; p.delete_index(1)'",
+        "deploy delete",
+        "beside one",
+    ),
+    ("python3 -c 'import django_rq; q.drop_queue()'", "deploy delete", "a queue of rq"),
     # other version control
     ("gix clean --execute -d", "git-rewrite untracked", "gitoxide"),
     ("gix clean -d", "!git-rewrite", "only said"),

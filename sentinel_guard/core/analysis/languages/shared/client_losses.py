@@ -84,8 +84,9 @@ def lost(code: str, *, models: bool = True) -> str:
         return match[0].partition("(")[0]
     if not loaded or _HERE.search(code):
         return ""
-    takes = _TAKES_DOWN.search(code) if any(name in loaded for name in service_libraries.SERVICES) else None
-    found = takes or (_EMPTIES_MODEL.search(code) if models and any(name in loaded for name in _MODELS) else None)
-    found = found or (_EMPTIES.search(code) if any(name in loaded for name in _QUEUES) else None)
-    found = found or (_RESETS.search(code) if any(name in loaded for name in _STORES) else None)
+    names_any = service_libraries.names_any
+    takes = _TAKES_DOWN.search(code) if names_any(loaded, service_libraries.SERVICES) else None
+    found = takes or (_EMPTIES_MODEL.search(code) if models and names_any(loaded, _MODELS) else None)
+    found = found or (_EMPTIES.search(code) if names_any(loaded, _QUEUES) else None)
+    found = found or (_RESETS.search(code) if names_any(loaded, _STORES) else None)
     return found[0].strip(".:( \n") if found else ""

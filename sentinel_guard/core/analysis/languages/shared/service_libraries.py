@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 SERVICES = (
     # clouds and clusters
@@ -30,9 +31,25 @@ LOADS = re.compile(r"\b(?:import|from|require|use|using)\b[^\n;]*|\b(?:boto3|str
 """What loads a library."""
 
 
+_ALSO_WORDS = frozenset(("linear", "square", "segment", "paddle", "consul", "sanity", "rq"))
+"""Names that are parts of others, too (``sklearn.linear_model``, ``pyarrow.parquet``)."""
+_AS_A_PACKAGE = re.compile(
+    rf"(?<![a-z0-9.])({'|'.join(_ALSO_WORDS)})(?:hq|up|connect|_?(?:sdk|client|api|analytics|billing))?(?!\w)"
+)
+_TAKEN = re.compile(r"(\bfrom [\w.]+ import\b)[^\n]*")
+"""What Python takes out of a module: ``from torch.nn import Linear``."""
+
+
 def loaded(code: str) -> str:
     """The lines that load libraries, in small letters."""
-    return " ".join(match[0] for match in LOADS.finditer(code)).lower()
+    return "\n".join(match[0] for match in LOADS.finditer(code)).lower()
+
+
+def names_any(lines: str, libraries: Collection[str]) -> bool:
+    """Whether lines that load libraries name one of these."""
+    if any(name in lines for name in libraries if name not in _ALSO_WORDS):
+        return True
+    return any(match[1] in libraries for match in _AS_A_PACKAGE.finditer(_TAKEN.sub(r"\1", lines)))
 
 
 _RIGHTS = re.compile(
@@ -67,9 +84,9 @@ _MANY = re.compile(r"\bfor\b|\bwhile\b|\.map\(|[._](?:for)?[eE]ach(?:_\w+)?\b|\b
 
 def acts(code: str) -> str:
     """What code does to others through such a library: a right that it gives, an act on each of many; else empty."""
-    names = loaded(code)
-    if not names or not any(name in names for name in SERVICES) or _HERE.search(code):
+    lines = loaded(code)
+    if not lines or not names_any(lines, SERVICES) or _HERE.search(code):
         return ""
-    found = _CHANGES.search(code) if any(name in names for name in _CLOUDS) else None
+    found = _CHANGES.search(code) if names_any(lines, _CLOUDS) else None
     found = found or _RIGHTS.search(code) or (_ACTS.search(code) if _MANY.search(code) else None)
     return found[0].strip(".( ") if found else ""
