@@ -89,11 +89,16 @@ def is_context_here(call: Call, name: str) -> bool:
     return all(not call.world.kind(path) or _is_server_here(call, path, name) for path in _kubeconfigs(call))
 
 
+def _persons(call: Call) -> str:
+    """The kubeconfig that is taken where nothing names another."""
+    return f"{call.world.home}/.kube/config"
+
+
 def _kubeconfigs(call: Call) -> list[str]:
     """The files that a command takes its contexts from, as far as they are known."""
     held = call.scope.lookup("KUBECONFIG")
     if not held.isset:
-        return [f"{call.world.home}/.kube/config"]
+        return [_persons(call)]
     return [call.locate(name) for name in "".join(held.items).split(":") if name] if held.known else []
 
 
@@ -150,7 +155,7 @@ _OF_MINIKUBE = "minikube.sigs.k8s.io"
 
 def _own_kubeconfig(call: Call) -> bool | None:
     """Whether a kubeconfig in a temporary folder, or in the repository, that this text names knows this machine alone;
-    None where it names none. The person's own is a file of secrets, and not looked into.
+    None where it names none. The person's own is told by its current context.
     """
     if call.command.program not in TOOLS:
         return None
@@ -162,13 +167,14 @@ def _own_kubeconfig(call: Call) -> bool | None:
     path = call.locate(name)
     if not (path.startswith(paths.TEMPORARY) or (call.world.root and path.startswith(f"{call.world.root}/"))):
         return None
+    if path == _persons(call):
+        return None
     if not _is_plain(call) or path in call.world.copies or _times(call, REWRITTEN):
         return False
-    text = call.world.read(path) or ""
     in_text, own = f"kubeconfig {path}" in call.world.own, call.world.is_own(f"kubeconfig {path}")
-    if own and not _SERVER_KEY.search(text):
+    if own and not call.world.fulfils(path, lambda text: _SERVER_KEY.search(text) is not None):
         return in_text or path not in call.world.made()
-    return _leads_here(call, text, of_machine=own or _OF_MINIKUBE in text)
+    return call.world.fulfils(path, lambda text: _leads_here(call, text, of_machine=own or _OF_MINIKUBE in text))
 
 
 def _is_plain(call: Call) -> bool:
@@ -210,7 +216,7 @@ def _is_current_here(call: Call) -> bool:
         return True
     if _times(call, CHANGED) or (held.isset and not (held.known and ":" not in "".join(held.items))):
         return False
-    path = call.locate("".join(held.items)) if held.isset else f"{call.world.home}/.kube/config"
+    path = call.locate("".join(held.items)) if held.isset else _persons(call)
     if not call.world.kind(path):
         return call.world.is_own("current cluster")
     return call.world.fulfils(path, lambda text: _names_container(call, text))
@@ -295,7 +301,7 @@ def _chooses_here(call: Call, words: list[str]) -> bool:
     if not _is_plain(call):
         return False
     name = words[-1]
-    there = call.world.fulfils(f"{call.world.home}/.kube/config", lambda text: any(_entries(text, "contexts", name)))
+    there = call.world.fulfils(_persons(call), lambda text: any(_entries(text, "contexts", name)))
     return is_context_here(call, name) and (there or call.world.is_own("current cluster"))
 
 

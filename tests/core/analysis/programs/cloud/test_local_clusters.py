@@ -41,6 +41,8 @@ FILES = {
     "lf/helmfile.yaml": "releases: []\n",
     "hf/helmfile.yaml": "helmDefaults:\n  kubeContext: prod\n",
     "sk/skaffold.yaml": "deploy:\n  kubeContext: prod\n",
+    "here/.kube/config": CONFIG.split("- cluster:\n    server: https://prod", maxsplit=1)[0],
+    "both/.kube/config": CONFIG,
 }
 MADE = "kind create cluster --kubeconfig /tmp/k"
 WIPE = "kubectl delete ns x"
@@ -111,6 +113,19 @@ ROWS = [
     # A kubeconfig of the session's.
     (MADE, f"KUBECONFIG=/tmp/k {WIPE}", AWAY, ALLOW, "made by kind"),
     (MADE, f"export KUBECONFIG=/tmp/k; kubectl config use-context kind-x; {WIPE}", AWAY, ALLOW, "all of it is here"),
+    # One of the repository under the name of the person's own.
+    *(("ls", text, AWAY, ALLOW, "it knows this machine alone") for text in (
+        f"KUBECONFIG=here/.kube/config {WIPE}", "helm --kubeconfig here/.kube/config uninstall x",
+        "cd here && export KUBECONFIG=$PWD/.kube/config && helm rollback x 1")),
+    *(("ls", text, AWAY, ASK, "another server, or the person's") for text in (
+        f"KUBECONFIG=both/.kube/config {WIPE}", f"KUBECONFIG=~/.kube/config {WIPE}",
+        f"KUBECONFIG=none/.kube/config {WIPE}", "helm uninstall x",
+        f"cp ~/.kube/config here/.kube/config && KUBECONFIG=here/.kube/config {WIPE}",
+        f"echo 'server: https://prod.acme.com' >> here/.kube/config; KUBECONFIG=here/.kube/config {WIPE}",
+        f"ssh -fNL 6443:prod:6443 b; KUBECONFIG=here/.kube/config {WIPE}",
+        f"ln -sf ~/.kube/config here/.kube/config && KUBECONFIG=here/.kube/config {WIPE}",
+        "KUBECONFIG=here/.kube/config helm --kube-apiserver https://prod.acme.com uninstall x",
+        f"aws eks update-kubeconfig --name prod --kubeconfig here/.kube/config; KUBECONFIG=here/.kube/config {WIPE}")),
     *((MADE, text, AWAY, ASK, "changed afterwards") for text in (
         f"cp ~/.kube/prod.yaml /tmp/k && KUBECONFIG=/tmp/k {WIPE}",
         f"aws eks update-kubeconfig --name prod --kubeconfig /tmp/k && KUBECONFIG=/tmp/k {WIPE}",
