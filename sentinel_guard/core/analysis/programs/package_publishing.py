@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
+from sentinel_guard.core.analysis.expansion.command_and_options import Call, Parsed, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.analysis.programs.cloud import local_registries
@@ -86,8 +87,8 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "anaconda": table(unpublish="remove, ** remove", publish="upload, ** upload"),
     "gem": table(unpublish="yank, owner --remove|-r", publish="push, owner --add|-a"),
     **dict.fromkeys(("mvn", "mvnw", "mvnd"), _MVN), **dict.fromkeys(("gradle", "gradlew"), _GRADLE),
-    "sbt": table(publish="** publish|publishSigned|*:publish|+publish*|sonatypeRelease|sonatypeBundleRelease|release|"
-        "ci-release|docker:publish"),
+    "sbt": table(quiet="publishLocal*|publishM2|publishTo|publishConfiguration",
+        publish="publish*|sonatypeRelease|sonatypeBundleRelease|release|ci-release"),
     "lein": table(publish="deploy, ** deploy|release"),
     **dict.fromkeys(("stack", "cabal"), table(publish="upload")),
     "rebar3": table(unpublish="hex retire", publish="hex publish, hex cut"),
@@ -180,6 +181,17 @@ def cargo(call: Call) -> Iterator[Effect]:
         yield from call.runner.run([Field("rust-script"), *given], call, "cargo")
     else:
         yield from registry(call)
+
+
+_SBT = re.compile(r"[~\s]*(?:\+\+\s*\S+\s+)?(?:-v\s+)?[+\s]*(?:[\w.-]+\s*[:/]\s*)*([\w-]+)")
+"""A command of sbt, with what comes before the task: ``+`` and ``++VERSION`` (other versions of Scala), scopes."""
+
+
+def sbt(call: Call) -> Iterator[Effect]:
+    """Each operand is a command, or several with ``;`` between them."""
+    said = [command for item in call.operands for command in item.text.split(";")]
+    for match in filter(None, map(_SBT.match, said)):
+        yield from registry(replace(call, parsed=Parsed(call.parsed.flags, [Field(match[1])])))
 
 
 _METHODS = {"DELETE": ("delete",), "PUT": (), "PATCH": ()}
@@ -295,6 +307,7 @@ OPTIONS |= {name: options("| sub") for name in TABLES if name not in OPTIONS}
 PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     **dict.fromkeys(TABLES, registry),
     "cargo": cargo,
+    "sbt": sbt,
     **dict.fromkeys(("gh", "glab", "hub", "tea"), forge),
     **dict.fromkeys(("gist", "pastebinit", "transfer", "transfer.sh", "sprunge", "ix", "termbin", "wgetpaste",
         "fpaste", "dpaste", "slackcat"), gist),
