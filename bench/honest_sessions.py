@@ -2,10 +2,11 @@
 
 Each session is a line of FOLDER/*.jsonl: ``{"session": NAME, "files": {PATH: TEXT}, "steps": [{"run": TEXT} or
 {"edit": PATH, "text": TEXT}, ...]}``. The files are committed (what .gitignore names lies there only); there is an
-origin. The steps are told by Claude Code's hooks to a real daemon, and run, in a cage (bubblewrap): nothing of the
-machine can be written, there is no network, and its processes end with it. Whatever comes of a step there, the guard is
-told that it succeeded: the machine lacks most of the programs. Of these only kind and k3d have a stand-in, since the
-file that they leave is looked at.
+origin. A record of another machine may say ``"root": PATH``, where the repository lay there: it and the home there are
+those of here, wherever a step names them. The steps are told by Claude Code's hooks to a real daemon, and run, in a
+cage (bubblewrap): nothing of the machine can be written, there is no network, and its processes end with it. Whatever
+comes of a step there, the guard is told that it succeeded: the machine lacks most of the programs. Of these only kind
+and k3d have a stand-in, since the file that they leave is looked at.
 
 Disturbed: refused, asked about, or a commit that the git hooks refuse. Hints are counted apart.
 """
@@ -34,6 +35,8 @@ from tests.support.guarded_repository import Stage
 
 HOME = Path("/home")
 """What lies in a temporary folder may be deleted: the repositories lie elsewhere."""
+HOMES = re.compile(r"(?<![\w.])/(?:Users|home)/(?!sg-)[\w.-]+")
+"""A home of another machine; the stages lie below ``sg-``."""
 SECONDS = 2
 TEMPORARY = (Path("/tmp"), Path("/var/tmp"))
 CLUSTER = r"""#!/bin/sh
@@ -76,8 +79,8 @@ class Said(NamedTuple):
 class Session:
     """One session in a repository and with a guard of its own."""
 
-    def __init__(self, files: Mapping[str, str], below: Path | None = HOME) -> None:
-        self.stage, self.count = Stage(below), 0
+    def __init__(self, files: Mapping[str, str], below: Path | None = HOME, *, root: str = "") -> None:
+        self.stage, self.count, self.root = Stage(below), 0, root
         programs = self.stage.folder / "bin"
         shutil.rmtree(programs)  # stand-ins for what other tests must not run
         programs.mkdir()
@@ -104,6 +107,7 @@ class Session:
 
     def run(self, text: str) -> Said:
         """A call of the agent's shell tool."""
+        text = self._here(text)
         said = self._asked("Bash", command=text)
         if said.stopped:
             return said
@@ -113,12 +117,18 @@ class Session:
 
     def edit(self, name: str, text: str) -> Said:
         """A file that the agent writes by a tool of its own."""
+        name = self._here(name)
         said = self._asked("Write", file_path=str(self.stage.repo / name), content=text)
         if said.stopped:
             return said
         with contextlib.suppress(OSError):  # a folder of that name, if the step before did not come to it here
             self.stage.write(name, text)
         return self._ended(said, "")
+
+    def _here(self, text: str) -> str:
+        if not self.root:
+            return text
+        return HOMES.sub(str(self.stage.home), text.replace(self.root, str(self.stage.repo)))
 
     def _asked(self, tool: str, **given: str) -> Said:
         self.count += 1
@@ -154,7 +164,7 @@ def _run(text: str, stage: Stage) -> str:
 
 def told(session: Mapping[str, Any], below: Path | None = HOME) -> Iterator[Said]:
     """What each step of a session was told."""
-    running = Session(session["files"], below)
+    running = Session(session["files"], below, root=session.get("root", ""))
     try:
         for step in session["steps"]:
             yield running.run(step["run"]) if "run" in step else running.edit(step["edit"], step["text"])
