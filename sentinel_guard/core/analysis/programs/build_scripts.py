@@ -14,6 +14,7 @@ from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
 from sentinel_guard.core.analysis.programs.files import edited_file_content, generators, makefiles, package_scripts
 from sentinel_guard.core.analysis.programs.files.fetched_files import piped_downloads
 from sentinel_guard.core.analysis.programs.package_publishing import registry
+from sentinel_guard.core.analysis.programs.peel_wrappers import program_of_package
 from sentinel_guard.core.model import Effect
 
 Effects = Iterable[Effect]
@@ -221,7 +222,7 @@ def _executed(call: Call, via: str) -> Effects:
     cwd = _given_folder(call)
     for text in call.parsed.values("-c", "--call"):
         yield from call.runner.script(text.text if text.known else UNKNOWN, call, via, cwd=cwd)
-    yield from call.runner.run(call.operands, call, via, cwd=cwd)
+    yield from call.runner.run([*map(program_of_package, call.operands[:1]), *call.operands[1:]], call, via, cwd=cwd)
 
 
 def _other_folder(call: Call) -> str:

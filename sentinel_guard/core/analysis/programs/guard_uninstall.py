@@ -46,9 +46,24 @@ def installer(call: Call) -> Iterator[Effect]:
 
 INSTALLERS = (
     *("npm", "pnpm", "yarn", "bun", "brew", "apt", "apt-get", "dnf", "yum", "zypper", "apk", "snap", "flatpak", "nix"),
-    *("cargo", "gem", "go", "mise", "asdf", "scoop", "choco", "winget", "port", "mamba", "micromamba", "pixi", "dpkg"),
+    *(
+        "dpkg",
+        "cargo",
+        "uv",
+        "gem",
+        "go",
+        "mise",
+        "asdf",
+        "scoop",
+        "choco",
+        "winget",
+        "port",
+        "mamba",
+        "micromamba",
+        "pixi",
+    ),
 )
 """Installers with rows of their own, which take any package away by a verb."""
 PROGRAMS: dict[str, Callable[[Call], Iterable[Effect]]] = dict.fromkeys(
-    ("pip", "pip3", "pipx", "uv", "poetry", "pdm", "hatch", "rye", "conda"), installer
+    ("pip", "pip3", "pipx", "poetry", "pdm", "hatch", "rye", "conda"), installer
 )

@@ -183,6 +183,15 @@ def cargo(call: Call) -> Iterator[Effect]:
         yield from registry(call)
 
 
+def uv(call: Call) -> Iterator[Effect]:
+    """``uv tool run`` is uvx; the rest is the table."""
+    if call.command.subcommand == "tool" and call.operands and call.operands[0].text == "run":
+        at = next(n for n, item in enumerate(call.fields, 1) if item is call.operands[0])
+        yield from call.runner.run([Field("uvx"), *call.fields[at:]], call, "uv tool")
+    else:
+        yield from registry(call)
+
+
 _SBT = re.compile(r"[~\s]*(?:\+\+\s*\S+\s+)?(?:-v\s+)?[+\s]*(?:[\w.-]+\s*[:/]\s*)*([\w-]+)")
 """A command of sbt, with what comes before the task: ``+`` and ``++VERSION`` (other versions of Scala), scopes."""
 
@@ -308,6 +317,7 @@ PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     **dict.fromkeys(TABLES, registry),
     "cargo": cargo,
     "sbt": sbt,
+    "uv": uv,
     **dict.fromkeys(("gh", "glab", "hub", "tea"), forge),
     **dict.fromkeys(("gist", "pastebinit", "transfer", "transfer.sh", "sprunge", "ix", "termbin", "wgetpaste",
         "fpaste", "dpaste", "slackcat"), gist),

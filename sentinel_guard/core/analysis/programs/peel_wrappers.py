@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Parsed, parse
@@ -61,11 +61,13 @@ def peel(fields: Sequence[Field], wrapper: Wrapper) -> Peeled | None:
         rest.clear()
     rest[:0] = parsed.values(*wrapper.named)
     if rest and paths.base(fields[0].text) in _PACKAGE_RUNNERS:
-        rest[0] = Field(program_of_package(rest[0].text), rest[0].known)
+        rest[0] = program_of_package(rest[0])
     return peeled
 
 
-_PACKAGE_RUNNERS = frozenset(("npx", "bunx", "pnpx"))
+_PACKAGE_RUNNERS = frozenset(("npx", "bunx", "pnpx", "uvx", "pipx"))
+_REQUIREMENT = re.compile(r"((?:@[\w.-]+/)?\w[\w.-]*)(?:\[[\w,.\s-]*\])?(?:@[^/:]*|\s*[=<>!~;][^/:]*|(?<=\]))")
+"""A package's name with the extras or versions of it that are wanted. An address is none: it may be anybody's code."""
 _PACKAGES = {
     "eas-cli": "eas", "netlify-cli": "netlify", "firebase-tools": "firebase", "aws-cdk": "cdk", "twilio-cli": "twilio",
     "appcenter-cli": "appcenter", "code-push-standalone": "code-push", "contentful-cli": "contentful",
@@ -80,10 +82,14 @@ _PACKAGES = {
 """Packages of npm whose program has another name. registry.npmjs.org, 2026."""
 
 
-def program_of_package(text: str) -> str:
-    """The program that a package's name starts: ``eas-cli@latest`` is ``eas``."""
-    name = text[:1] + text[1:].partition("@")[0]
-    return _PACKAGES.get(name, text)
+def program_of_package(item: Field) -> Field:
+    """The program that a package's name starts, whichever version it is: ``eas-cli@latest`` is ``eas``. A pattern or a
+    variable in the version leaves the name as it is.
+    """
+    match = _REQUIREMENT.fullmatch(item.text)
+    if match is None or not (item.known or item.source.lstrip("'\"").startswith(item.text[: match.end(1) + 1])):
+        return replace(item, text=_PACKAGES.get(item.text, item.text))
+    return Field(_PACKAGES.get(match[1], match[1]))
 
 
 def _python(word: str, parsed: Parsed) -> list[Field]:
