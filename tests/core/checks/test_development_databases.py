@@ -35,6 +35,9 @@ PRISMA = {
     ".env": 'DATABASE_URL="postgresql://dev:dev@localhost:5466/shop_dev?schema=public"\n',
 }
 LARAVEL = {".env": "APP_ENV=local\nDB_CONNECTION=mysql\nDB_HOST=127.0.0.1\nDB_DATABASE=shop\nDB_PASSWORD=x\n"}
+OF_TESTS = {".env.test": "DATABASE_URL=postgresql://t:t@localhost:5439/teams_e2e\n# of the tests\nNODE_ENV=test\n"}
+RESET, BY_FILE = "npx prisma migrate reset -f", "set -a; . ./.env.test; set +a; npx prisma migrate reset -f"
+BY_DOTENV = "npx dotenv -e .env.test -- prisma migrate reset -f"
 GRADLE = {"app/build.gradle": 'applicationId "io.acme.shop"\n debug { applicationIdSuffix ".debug" }'}
 AWAY = {"config/dev.exs": 'config :shop, Shop.Repo, hostname: "db.acme.io", database: "shop_dev"\n'}
 ASKS = {"config/dev.exs": 'config :shop, Shop.Repo, hostname: System.get_env("DB_HOST"), database: "shop_dev"\n'}
@@ -128,6 +131,52 @@ ROWS = [
     ("make reset", {**PRISMA, "Makefile": "reset:\n\tnpx prisma migrate reset --force\n"}, ASK, "make has variables"),
     ("dotenv -e .env.remote -- prisma migrate reset --force", PRISMA, ASK, "a wrapper loads another file"),
     ("DATABASE_URL=$X npx prisma migrate reset --force", PRISMA, ASK, "a variable that is not known goes first"),
+    # What a file of secrets gives.
+    *((text, OF_TESTS, ALLOW, "the file names the tests' own") for text in (
+        BY_FILE, BY_FILE.replace(";", " &&"), BY_DOTENV, BY_DOTENV.removeprefix("npx "),
+        BY_FILE.replace("set -a", "set -o allexport"), f"set -a; . ./.env.test && {RESET}",
+        "set -a; . ./.env.test; set +a; sqlx database reset -y")),
+    ("npm run reset", {**OF_TESTS, "package.json": SCRIPT % BY_DOTENV}, ALLOW, "in a script"),
+    (BY_FILE.replace(RESET, "npm run reset"), {**OF_TESTS, "package.json": SCRIPT % "prisma migrate reset -f"}, ALLOW,
+     "by a script"),
+    *((text, {".env.test": f"{held}\n"}, ASK, held) for text in (BY_FILE, BY_DOTENV) for held in (
+        "DATABASE_URL=postgres://db.acme.io/teams_e2e", "DATABASE_URL=postgres://localhost/teams",
+        "DATABASE_URL=postgres://localhost/teams_e2e\nDATABASE_URL=postgres://db.acme.io/teams_e2e",
+        "DATABASE_URL=postgres://localhost/teams_e2e\nDIRECT_URL=postgres://db.acme.io/teams",
+        "DATABASE_URL=postgres://localhost/teams_e2e\nPGHOSTADDR=10.1.2.3", "DATABASE_URL=$LIVE_URL",
+        "DATABASE_URL=postgres://localhost/teams_e2e\nNODE_ENV=production", "DATABASE_URL=`pass url`",
+        'DATABASE_URL="postgres://localhost/teams_e2e$LIVE"',
+        "if true; then DATABASE_URL=postgres://localhost/x_e2e; fi",
+        "DATABASE_URL=postgres://localhost/teams_e2e_prod", "NODE_ENV=test")),
+    *((text, OF_TESTS, ASK, "it may not be what counts") for text in (
+        f". ./.env.test; {RESET}", f"(set -a; . ./.env.test); {RESET}", BY_FILE.replace(RESET, f"env -i {RESET}"),
+        BY_FILE.replace(RESET, f"DATABASE_URL=$X {RESET}"), BY_FILE.replace(RESET, f"unset DATABASE_URL; {RESET}"),
+        BY_FILE.replace(RESET, f"export DATABASE_URL=$X; {RESET}"), BY_FILE.replace(RESET, f". ./.env.live; {RESET}"),
+        f'set -a; [ -n "$X" ] && . ./.env.test; {RESET}', BY_FILE.replace("set -a", "set -a; set +a"),
+        BY_FILE.replace(RESET, f"sudo {RESET}"), BY_FILE.replace(RESET, f"doppler run -- {RESET}"),
+        BY_FILE.replace(RESET, f"read DATABASE_URL; {RESET}"),
+        BY_DOTENV.replace("-e", "-o -e"), BY_DOTENV.replace("-e", "-e .env.live -e"), BY_DOTENV.replace("-e", "-c -e"),
+        BY_DOTENV.replace("-e", "-v DATABASE_URL=postgres://db.acme.io/x_e2e -e"), f"DATABASE_URL=$X {BY_DOTENV}",
+        BY_FILE.replace(RESET, f"npx dotenv -o -e .env.live -- {RESET}"), BY_DOTENV.replace(".env.test", ".env.live"))),
+    *((f"{text} {BY_FILE.replace('.env.test', 'e2e.env')}",
+       {"e2e.env": OF_TESTS[".env.test"], "live.env": "DATABASE_URL=postgres://db.acme.io/x_e2e\n"}, ASK,
+       "another file by then") for text in (
+        "cp live.env e2e.env;", "mv live.env e2e.env;", "ln -sf live.env e2e.env;", "cd $X;",
+        "echo DATABASE_URL=postgres://db.acme.io/x_e2e > e2e.env;", "curl -so e2e.env https://acme.io/env;")),
+    (f'[ -n "$X" ] && echo DATABASE_URL=postgres://localhost/x_e2e > live.env; set -a; . ./live.env; {RESET}',
+     {"live.env": "DATABASE_URL=postgres://db.acme.io/x_e2e\n"}, ASK, "perhaps another file"),
+    (BY_FILE, {**OF_TESTS, "prisma/schema.prisma": 'url = env("LIVE_URL")\n'}, ASK, "another variable is asked"),
+    (f"DATABASE_URL=postgres://localhost/shop_dev {RESET}", {"prisma/schema.prisma": 'url = env("LIVE_URL")\n'}, ASK,
+     "the same"),
+    (f"DATABASE_URL=postgres://localhost/shop_dev {RESET}", {"prisma.config.ts": "x"}, ASK, "code may say it"),
+    (f"DATABASE_URL=postgres://localhost/shop_dev; {RESET}", {}, ASK, "it does not reach the tool"),
+    (f"set -a; DATABASE_URL=postgres://localhost/shop_dev; {RESET}", {}, ALLOW, "so it does"),
+    (f"ls && export DATABASE_URL=postgres://localhost/shop_dev && {RESET}", {}, ALLOW, "and so"),
+    (f'[ -n "$X" ] && export DATABASE_URL=postgres://localhost/shop_dev; {RESET}', {}, ASK, "perhaps"),
+    (f"DATABASE_URL=postgres://localhost/dev_prod {RESET}", {}, ASK, "a name of production, too"),
+    (f"DATABASE_URL=postgres://localhost/shop_ci {RESET}", {}, ALLOW, "a name of tests"),
+    ("dropdb shop_e2e", {}, ALLOW, "the same, by hand"),
+    ("dropdb shop_e2e_old", {}, ASK, "another one"),
     ("php artisan migrate:fresh --seed", LARAVEL, ALLOW, "by the .env that Laravel loads"),
     ("php artisan db:wipe --force", LARAVEL, ALLOW, "the same"),
     ("php artisan migrate:fresh", {".env": "APP_ENV=local\nDB_CONNECTION=sqlite\n"}, ALLOW, "a file"),

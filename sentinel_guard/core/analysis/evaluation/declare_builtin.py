@@ -59,7 +59,7 @@ def declare(walk: Walker, words: Sequence[Word], fields: Sequence[Field], place:
     own = scope.locals is not None and (name == "local" or (name in ("declare", "typeset") and "g" not in letters))
     exports = not own and (name == "export" or "x" in letters)
     if exports or "x" in gone:
-        _export(scope, operands, more=exports and not ("n" in letters or place.maybe))
+        _export(scope, operands, more=exports and "n" not in letters)
     letters = "".join(set(letters) & set("Aiuln")) + ("r" if name == "readonly" or "r" in letters else "")
     for word in operands:
         for item in _items(walk, word, place):

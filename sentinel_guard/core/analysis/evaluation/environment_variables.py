@@ -13,6 +13,7 @@ from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Wa
 from sentinel_guard.core.analysis.expansion.command_and_options import MAX_SCRIPT, STDIN, UNKNOWN
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.shell_state import UNASSIGNED, Field, Scope, Value
+from sentinel_guard.core.analysis.programs.databases import dotenv_databases
 from sentinel_guard.core.model import Effect, Kind
 
 Changed = TypeVar("Changed")
@@ -98,6 +99,10 @@ UNSEEN = "-unseen"
 """The option that stands for a file or text that nobody read, which may have set any variable."""
 
 
+ALL_EXPORTED = "allexport"
+"""``set -a``: what is assigned from here on reaches all that is started."""
+
+
 def doubt_environment(scope: Scope) -> None:
     """What is started from here on may have any variable with another value than the text says, or more of them."""
     scope.exported = frozenset()
@@ -137,6 +142,18 @@ def names_database(path: str, world: Overlay) -> bool:
     if _SET_UP.fullmatch(path) and not world.kind(path):
         return False
     return not world.fulfils(path, _sets_up if _SET_UP.fullmatch(path) else _only_sets)
+
+
+def take_database(path: str, world: Overlay, scope: Scope, *, exported: bool = True) -> None:
+    """Notes that a file which is not looked into gives the address of a database for development, if it does: as it
+    lies there, not where this text may have written it.
+    """
+    if world.kind(path) != "file" or path in world.made() or path in world.copies or path in world.doubted:
+        return
+    if world.fulfils(path, dotenv_databases.gives_development):
+        scope.hold(dotenv_databases.VARIABLE, None)
+        scope.written[dotenv_databases.VARIABLE] = dotenv_databases.COMPARED
+        scope.exported |= {dotenv_databases.VARIABLE} if exported else set()
 
 
 def _only_sets(text: str) -> bool:

@@ -11,6 +11,7 @@ from sentinel_guard.core.analysis import guard_variables, paths
 from sentinel_guard.core.analysis.evaluation import environment_variables
 from sentinel_guard.core.analysis.evaluation.break_and_return import changed_names
 from sentinel_guard.core.analysis.evaluation.conditions import disabled
+from sentinel_guard.core.analysis.evaluation.environment_variables import ALL_EXPORTED
 from sentinel_guard.core.analysis.evaluation.read_builtin import mapfile, read
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion import constant_output
@@ -177,7 +178,15 @@ def _unset_item(name: str, key: str, scope: Scope) -> None:
         scope.forget([name])
 
 
-_SET = {"f": "noglob", "e": "errexit", "u": "nounset", "B": "braceexpand", "x": "xtrace", "v": "verbose"}
+_SET = {
+    "a": ALL_EXPORTED,
+    "f": "noglob",
+    "e": "errexit",
+    "u": "nounset",
+    "B": "braceexpand",
+    "x": "xtrace",
+    "v": "verbose",
+}
 
 
 def set_(_walk: Walker, fields: Fields, place: WalkContext) -> str:
@@ -251,6 +260,9 @@ def source(walk: Walker, fields: Fields, place: WalkContext) -> str:
     if not (path and fields[1].known and environment_variables.is_read(path, walk.world)):
         environment_variables.doubt_environment(place.scope)
         environment_variables.doubt_values(place.scope, walk.world, path if fields[1].known else "")
+        if path and fields[1].known:
+            exported = place.scope.options.get(ALL_EXPORTED) is True
+            environment_variables.take_database(path, walk.world, place.scope, exported=exported)
     return output
 
 

@@ -10,7 +10,7 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation import made_names, secret_output, tainted_variables, wrapper_effects
 from sentinel_guard.core.analysis.evaluation.builtin_code import code_texts, subscript_texts
 from sentinel_guard.core.analysis.evaluation.declare_builtin import declare, run_assignment
-from sentinel_guard.core.analysis.evaluation.environment_variables import reassigned
+from sentinel_guard.core.analysis.evaluation.environment_variables import ALL_EXPORTED, reassigned
 from sentinel_guard.core.analysis.evaluation.partly_known_programs import guess_program
 from sentinel_guard.core.analysis.evaluation.program_effects import SYSTEM, fetches, start_program
 from sentinel_guard.core.analysis.evaluation.redirections import emptied, redirecting
@@ -160,6 +160,8 @@ def _assign(walk: Walker, node: Simple, place: WalkContext) -> list[ProcessSub]:
         if may_substitute(item.value.source) or (item.index is not None and may_substitute(item.index.source)):
             later += walk.substitute_inputs(item, replace(place, shown=False))
         run_assignment(walk, item, place)
+    if not node.words and place.scope.options.get(ALL_EXPORTED) is True:
+        place.scope.exported |= {item.name for item in node.assignments}
     return later
 
 

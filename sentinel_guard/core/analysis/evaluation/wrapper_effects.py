@@ -8,13 +8,14 @@ from dataclasses import replace
 from functools import partial
 
 from sentinel_guard.core.analysis import guard_variables, paths
-from sentinel_guard.core.analysis.evaluation.environment_variables import environment
+from sentinel_guard.core.analysis.evaluation.environment_variables import environment, take_database
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, build
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
 from sentinel_guard.core.analysis.programs import build_scripts, open_access, remote_code
 from sentinel_guard.core.analysis.programs.command_wrappers import Wrapper
+from sentinel_guard.core.analysis.programs.databases import dotenv_databases
 from sentinel_guard.core.analysis.programs.peel_wrappers import Peeled, leads_elsewhere
 from sentinel_guard.core.analysis.programs.registry import OPTIONS, PROGRAMS
 from sentinel_guard.core.analysis.programs.system import documented_packages
@@ -181,12 +182,25 @@ def _with_environment(peeled: Peeled, place: WalkContext) -> WalkContext:
     return inner
 
 
+def _with_file(walk: Walker, peeled: Peeled, place: WalkContext) -> WalkContext:
+    """``dotenv -e FILE``: what the file gives is there, where it is not already."""
+    place, files = place.inside(), peeled.parsed.values("-e")
+    scope, plain = place.scope, peeled.parsed.flags.keys() == {"-e"} and len(files) == 1 and files[0].known
+    if scope.cwd is None or not plain:
+        scope.doubt((dotenv_databases.VARIABLE,))
+    elif not scope.lookup(dotenv_databases.VARIABLE).isset:
+        take_database(paths.locate(files[0].text, scope.cwd, walk.world), walk.world, scope)
+    return place
+
+
 def _entered(walk: Walker, name: str, row: Wrapper, peeled: Peeled, place: WalkContext) -> WalkContext:
     elsewhere = leads_elsewhere(row, peeled.parsed)
     place = replace(place, via=(*place.via, name), elsewhere=place.elsewhere or elsewhere)
     if row.elsewhere and not elsewhere:
         place = place.inside()  # it begins in the home or at the top
         place.scope.cwd = "/" if name == "chroot" else place.scope.home or None
+    if name in dotenv_databases.LOADERS:
+        place = _with_file(walk, peeled, place)
     if name in ("env", "cross-env"):
         place = _with_environment(peeled, place)
     elif peeled.cwd is not None or peeled.assignments:

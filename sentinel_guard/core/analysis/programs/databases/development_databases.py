@@ -15,14 +15,8 @@ from collections.abc import Iterator, Sequence
 from sentinel_guard.core.analysis import task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.programs.databases import dotenv_databases
+from sentinel_guard.core.analysis.programs.databases.dotenv_databases import COMPARED, ENVIRONMENTS, OTHERS, VARIABLE
 
-VARIABLE = "DATABASE_URL"
-_ENVIRONMENTS = frozenset(("RAILS_ENV", "RACK_ENV", "MIX_ENV", "NODE_ENV", "APP_ENV"))
-"""Variables that say which environment a task is for; all of these tools take development where none is set."""
-_OTHERS = re.compile(
-    r"PG(?:HOST\w*|SERVICE\w*|PORT|DATABASE)|MYSQL_\w+|\w*DATABASE_\w*URL|\w*DB_?\w*(?:HOST|URL|PORT)|\w*_DSN"
-)
-"""Names of variables that may say another database."""
 _LOADERS = (".envrc", "mise.toml", ".mise.toml")
 """Files by which a shell, or a tool, sets variables."""
 _PACKAGE_SCRIPT = re.compile(r"(?:npm|pnpm|yarn|bun) run \S+")
@@ -56,13 +50,16 @@ def is_meant(call: Call, program: str, words: Sequence[str]) -> bool:
     by_script = call.files == 1 and any(map(_PACKAGE_SCRIPT.fullmatch, call.command.via))
     known = call.here and (by_script or not call.files) and all(item.known for item in call.fields)
     via = [name for name in call.command.via if not (by_script and _PACKAGE_SCRIPT.fullmatch(name))]
+    if _is_compared(call):
+        via = [name for name in via if name not in dotenv_databases.LOADERS]
     if not (known and _WRAPPERS.issuperset(via) and task_words.are_plain(program, words)):
         return False
     given = [word for word in _values(words) if "://" in word]
     if not _environment_is_plain(call, program, given):
         return False
     if given:
-        return all(dotenv_databases.is_named(url) for url in given)
+        asked = dotenv_databases.prisma_variables(call) if program == "prisma" else []
+        return asked is not None and {*asked} <= {VARIABLE} and all(map(dotenv_databases.is_named, given))
     if any(call.world.kind(call.locate(name)) for name in _LOADERS):
         return False
     if program in _BY_DOTENV:
@@ -83,16 +80,22 @@ def _environment_is_plain(call: Call, program: str, given: list[str]) -> bool:
     """Whether no variable may say another database; adds to ``given`` the address that one says."""
     scope = call.scope
     for name in {*scope.variables, *scope.environ}:
-        value = scope.lookup(name) if name in _ENVIRONMENTS or name == VARIABLE else None
-        if name in _ENVIRONMENTS and value and not (value.known and task_words.DEVELOPMENT.issuperset(value.items)):
+        value = scope.lookup(name) if name in ENVIRONMENTS or name == VARIABLE else None
+        if name in ENVIRONMENTS and value and not (value.known and task_words.DEVELOPMENT.issuperset(value.items)):
             return False
         if name == VARIABLE and value and value.isset:
-            if not value.known or program not in task_words.BY_ADDRESS:
+            reaches = name in scope.reaching or name not in scope.variables or name in scope.environ
+            if not reaches or program not in task_words.BY_ADDRESS or not (value.known or _is_compared(call)):
                 return False
-            given += value.items
-        elif name != VARIABLE and _OTHERS.fullmatch(name):
+            given += value.items if value.known else (COMPARED,)
+        elif name != VARIABLE and OTHERS.fullmatch(name):
             return False
     return True
+
+
+def _is_compared(call: Call) -> bool:
+    """Whether a file of secrets surely gave the address, and was looked at then (``gives_development``)."""
+    return call.scope.written.get(VARIABLE) == COMPARED and VARIABLE in call.scope.reaching
 
 
 def _dotenv_decides(call: Call) -> bool:

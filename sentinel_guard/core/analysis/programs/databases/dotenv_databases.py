@@ -22,7 +22,23 @@ ADDRESS = re.compile(
     r"/(?P<name>[\w-]+)(?:\?(?!\S*(?:host|service))[\w=&.-]*)?"
 )
 """Of one server on this machine."""
-NAMED = re.compile(r"(?i)(?:\w+[_-])?(?:dev|develop|development|local|test|tests)(?:[_-]\w+|\d+)?")
+NAMED = re.compile(r"(?i)(?:\w+[_-])?(?:dev|develop|development|local|tests?|e2e|ci)(?:[_-]\w+|\d+)?")
+VARIABLE = "DATABASE_URL"
+COMPARED = "postgresql://localhost/development"
+"""Among ``Scope.written``: stands for the address that a file of secrets gives, once it was compared."""
+ENVIRONMENTS = frozenset(("RAILS_ENV", "RACK_ENV", "MIX_ENV", "NODE_ENV", "APP_ENV"))
+"""Variables that say which environment a task is for; all of these tools take development where none is set."""
+OTHERS = re.compile(
+    r"PG(?:HOST\w*|SERVICE\w*|PORT|DATABASE)|MYSQL_\w+|\w*DATABASE_\w*URL|\w*DB_?\w*(?:HOST|URL|PORT)|\w*_DSN"
+)
+"""Names of variables that may say another database."""
+LOADERS = ("dotenv", "dotenv-cli")
+"""Programs that run a command with what a file gives, where nothing gives it already."""
+_DATABASES = re.compile(
+    r"(?i)(?:jdbc:)?(?:postgres|mysql|maria|ms-?sql|sqlserver|mongo|cockroach|prisma|libsql|ecto)[\w+-]*:"
+)
+_PLAIN = re.compile(r"\s*(?:#.*|(?:export[ \t]+)?\w+=(?:\"[^\"`$\\]*\"|'[^']*'|[\w./:@%+,=?-]*)\s*)?")
+"""A line of settings that is the same to every reader: one assignment, with nothing that is put in."""
 _LINE = re.compile(r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*(.*?)[ \t]*$")
 _URL = re.compile(r"\b(?:url|directUrl|shadowDatabaseUrl)\s*=\s*(?:env\(\s*\"(\w+)\"\s*\)|(\S+))")
 _FIXED = re.compile(r"['\"](?:host|url)['\"]\s*=>\s*+(?!env\()")
@@ -32,26 +48,52 @@ _LOCAL = frozenset(("local", "dev", "development", "testing"))
 def is_named(address: str) -> bool:
     """Whether an address is that of a server on this machine, and of a database that is called one for development."""
     found = ADDRESS.fullmatch(address)
-    return found is not None and NAMED.fullmatch(found["name"]) is not None
+    return (
+        found is not None and NAMED.fullmatch(found["name"]) is not None and not task_words.LIVE.search(found["name"])
+    )
+
+
+def gives_development(text: str) -> bool:
+    """Whether settings give ``DATABASE_URL`` once, as the address of such a database, and no other one's beside it."""
+    if not all(map(_PLAIN.fullmatch, text.splitlines())):
+        return False
+    said = [(name, _bare(value)) for name, value in _LINE.findall(text)]
+    given = [value for name, value in said if name == VARIABLE or _DATABASES.match(value)]
+    plain = task_words.DEVELOPMENT | {"test", "testing"}
+    return (
+        sum(name == VARIABLE for name, _ in said) == 1
+        and all(map(is_named, given))
+        and not any(OTHERS.fullmatch(name) for name, value in said if name != VARIABLE and not is_named(value))
+        and all(value in plain for name, value in said if name in ENVIRONMENTS)
+    )
 
 
 def prisma(call: Call) -> bool:
     """https://www.prisma.io/docs/orm/more/development-environment/environment-variables"""
-    said = prisma_settings(call).get("schema", "")
-    places = ["prisma/schema.prisma", "schema.prisma"] if said == "" else [said]
-    schema = next((name for name in places if isinstance(name, str) and _read(call, name)), "")
-    names = _URL.findall(_read(call, schema)) if schema else []
-    coded = call.world.glob(call.locate(Field("prisma.config.*"))) or call.world.glob(call.locate(".config/prisma.*"))
-    if not names or coded or any(literal for _, literal in names):
-        return False
+    schema = _prisma_schema(call)
+    names = prisma_variables(call)
     files = dict.fromkeys(
         call.locate(Field(name)) for name in (".env", "prisma/.env", f"{schema.rpartition('/')[0] or '.'}/.env")
     )
-    for name, _ in names:
+    for name in names or ():
         given = [file for file in files if call.world.fulfils(file, partial(_gives, name))]
         if not given or any(call.world.fulfils(file, partial(_leads_away, call, name)) for file in given):
             return False
-    return True
+    return bool(names)
+
+
+def prisma_variables(call: Call) -> list[str] | None:
+    """The variables that Prisma takes addresses from; none without a schema, None where code or the schema says one."""
+    schema = _prisma_schema(call)
+    names = _URL.findall(_read(call, schema)) if schema else []
+    coded = call.world.glob(call.locate(Field("prisma.config.*"))) or call.world.glob(call.locate(".config/prisma.*"))
+    return None if coded or any(literal for _, literal in names) else [name for name, _ in names]
+
+
+def _prisma_schema(call: Call) -> str:
+    said = prisma_settings(call).get("schema", "")
+    places = ["prisma/schema.prisma", "schema.prisma"] if said == "" else [said]
+    return next((name for name in places if isinstance(name, str) and _read(call, name)), "")
 
 
 def prisma_settings(call: Call) -> Mapping[str, object]:

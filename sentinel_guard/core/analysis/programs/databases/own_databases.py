@@ -13,7 +13,7 @@ from sentinel_guard.core.model import Effect
 
 _SCRATCH = re.compile(r"(?i)(?:.*[_-])?(?:test|tests|scratch|tmp|temp|ci|sandbox|throwaway)(?:[_-].*|\d*)")
 """Names of databases that are made to be thrown away: where one was there before, its making fails unseen."""
-_OF_TESTS = re.compile(r"(?i)(?:\w+[_-])?tests?(?:[_-]?(?:gw|w)?\d+)?|test_\w+")
+_OF_TESTS = re.compile(r"(?i)(?:\w+[_-])?(?:tests?|e2e)(?:[_-]?(?:gw|w)?\d+)?|test_\w+")
 """Names of databases that test runs make anew each time."""
 _HOSTS = ("PGHOST", "PGSERVICE", "PGHOSTADDR", "MYSQL_HOST")
 _SPELLED = r"(?:[\"`\[](?P<quoted>[^\"`\]]+)[\"`\]]|(?P<plain>\w+)(?![\w$-]))"
