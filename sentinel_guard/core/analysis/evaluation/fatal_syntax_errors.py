@@ -21,6 +21,8 @@ _GRAMMAR = re.compile(
 )
 _APART = re.compile(r"[`\\#]|\$[({'\"\[]|<<|\(\(|\[\[|\(\)|[=?*+@!]\(")
 """Outside of single quotes shells, or their parsers, may not agree on where these end."""
+_CLOSED = re.compile(r"\$\((?![^)]*\bcase\b)(?:[^()'\"`\\#\n]|\\\"[^\"\\;&|\n]*\\\")*\)")
+"""A substitution that ends there for every shell, also for one that knows none in quotes: the quote goes on."""
 _WORDS = re.compile(
     r"\b(?:alias|unalias|function|coproc|repeat|foreach|eval|source|let|declare|typeset|local|export|readonly|shopt"
     r"|setopt|emulate|always)\b"
@@ -40,9 +42,12 @@ def _quote(text: str, kinds: set[str]) -> bool:
 
 
 def _open_quote(text: str) -> bool:
-    quote = ""
-    for at, char in enumerate(text):
-        if char == quote:
+    quote, at = "", -1
+    while (at := at + 1) < len(text):
+        char = text[at]
+        if quote == '"' and (closed := _CLOSED.match(text, at)):
+            at = closed.end() - 1
+        elif char == quote:
             quote = ""
         elif quote == "'":
             if char == "\\" and text[at + 1 : at + 2] == "'":  # fish takes it as an escape

@@ -7,13 +7,18 @@ not shown.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
-from sentinel_guard.core.analysis.expansion.output_visibility import COPIERS, exposes_content, prints_arguments
+from sentinel_guard.core.analysis.expansion.output_visibility import (
+    COPIERS,
+    TESTS,
+    exposes_content,
+    prints_arguments,
+    said_values,
+)
 from sentinel_guard.core.analysis.languages import code_meanings
 from sentinel_guard.core.analysis.languages.shared import environment_output
 from sentinel_guard.core.analysis.parser.syntax_tree import Simple
@@ -21,8 +26,6 @@ from sentinel_guard.core.analysis.programs import secret_stores
 from sentinel_guard.core.analysis.secret_names import STORE, names_credential
 from sentinel_guard.core.model import Command, Effect, Kind
 
-_VALUE = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?:\}|:?-)|([A-Za-z_]\w*))")
-"""Uses of a variable's whole value: ``${x:+y}``, ``${#x}``, ``${x:0:4}`` are none."""
 _FILES = (">", ">>", ">|", "&>", "&>>")
 
 
@@ -51,8 +54,8 @@ def add_printed_variables(walk: Walker, node: Simple, place: WalkContext) -> Non
     if any(r.op in _FILES for r in node.redirects):
         return
     scope = place.scope
-    for word in node.words[1:]:
-        names = [one or other for one, other in _VALUE.findall(word.source)]
+    for word in node.words[1:] if any("$" in word.source for word in node.words) else ():
+        names = said_values(word, TESTS - scope.functions.keys() - scope.aliases.keys(), quoted=place.wanted)
         if any(names_credential(name) and name not in scope.variables for name in names):
             argv = tuple(item.source for item in node.words)
             _read(walk, secret_stores.VARIABLE, Command(argv[0], argv, via=place.via), place, lists=False)

@@ -7,10 +7,25 @@ one (``source .env``, ``export $(cat .env | xargs)``), counting, comparing and l
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
-from sentinel_guard.core.analysis.parser.syntax_tree import List, Loop, Node, Pipeline, Simple, Word, simple_commands
+from sentinel_guard.core.analysis.parser.syntax_tree import (
+    Case,
+    List,
+    Literal,
+    Loop,
+    Node,
+    Parameter,
+    Pipeline,
+    Simple,
+    Test,
+    Variable,
+    Word,
+    children,
+    simple_commands,
+)
 from sentinel_guard.core.model import Command
 
 PRINTERS = frozenset(
@@ -142,6 +157,43 @@ def prints_arguments(words: Sequence[Word]) -> bool:
         return True
     with_ = _WITH.get(name)
     return with_ is not None and (not with_ or any(word.literal in with_ for word in words[at + 1 :]))
+
+
+_NAMED = re.compile(r"\$\{?([A-Za-z_]\w*)")
+_DEFINES = re.compile(r"\(\s*\)|\bfunction\b")
+TESTS = frozenset(("[", "test"))
+_ASKS = frozenset(("-n", "-z", "-a", "-o", "-d", "-e", "-f", "-r", "-s", "-w", "-x"))
+"""Tests that say nothing of what they compare: of a number that is none ``[`` and ``[[`` print all of it."""
+
+
+def said_values(word: Word, tests: AbstractSet[str], *, quoted: bool) -> Iterator[str]:
+    """The variables whose whole value a word may say: ``${x:+y}``, ``${#x}``, ``${x:0:4}`` are none, nor is what
+    ``$([ -n "$x" ] && echo set)`` only asks for, where these commands are tests. ``quoted``: those, too, whose names
+    stand in quoted text.
+    """
+    tests = frozenset() if _DEFINES.search(word.source) else tests
+    todo: list[object] = [word]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, Variable):
+            yield node.name
+        elif isinstance(node, Literal):
+            yield from _NAMED.findall(node.text) if quoted and node.quoted and "$" in node.text else ()
+        elif isinstance(node, Case):
+            todo += [arm.body for arm in node.arms]
+        elif not (node is None or isinstance(node, str | int) or _only_asks(node, tests)):
+            if isinstance(node, Parameter) and node.index is None and node.op in ("", "-", ":-"):
+                yield node.name
+            todo += children(node)
+
+
+def _only_asks(node: object, tests: AbstractSet[str]) -> bool:
+    """Whether a command is a test that prints nothing of its words."""
+    if not isinstance(node, Simple | Test) or node.redirects:
+        return False
+    if isinstance(node, Simple) and not (node.words and node.words[0].literal in tests):
+        return False
+    return all((word.literal or "")[:1] != "-" or word.literal in _ASKS for word in node.words)
 
 
 def discards_input(stage: Node) -> bool:

@@ -355,6 +355,11 @@ def is_bare(node: object) -> bool:
     return node.plain or not ("(" in node.source or "`" in node.source or "${" in node.source)
 
 
+def children(node: object) -> tuple[object, ...]:
+    """What stands right below a node, in source order."""
+    return node if isinstance(node, tuple) else _CHILDREN[type(node)](node)
+
+
 def simple_commands(tree: object) -> Iterator[Simple]:
     """Every simple command in a script (or in any part of one), in source order, wherever it hides."""
     todo = [tree]
@@ -362,5 +367,4 @@ def simple_commands(tree: object) -> Iterator[Simple]:
         node = todo.pop()
         if type(node) is Simple:
             yield node
-        children = node if isinstance(node, tuple) else _CHILDREN[type(node)](node)
-        todo += [child for child in children[::-1] if not (type(child) in _LEAVES or is_bare(child))]
+        todo += [child for child in children(node)[::-1] if not (type(child) in _LEAVES or is_bare(child))]
