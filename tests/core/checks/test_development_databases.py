@@ -153,6 +153,8 @@ ROWS = [
         BY_FILE.replace(RESET, f"DATABASE_URL=$X {RESET}"), BY_FILE.replace(RESET, f"unset DATABASE_URL; {RESET}"),
         BY_FILE.replace(RESET, f"export DATABASE_URL=$X; {RESET}"), BY_FILE.replace(RESET, f". ./.env.live; {RESET}"),
         f'set -a; [ -n "$X" ] && . ./.env.test; {RESET}', BY_FILE.replace("set -a", "set -a; set +a"),
+        f"export DATABASE_URL=$X; set -a; DATABASE_URL= . ./.env.test; {RESET}",
+        f"f() {{ local DATABASE_URL; set -a; . ./.env.test; }}; export DATABASE_URL=$X; f; {RESET}",
         BY_FILE.replace(RESET, f"sudo {RESET}"), BY_FILE.replace(RESET, f"doppler run -- {RESET}"),
         BY_FILE.replace(RESET, f"read DATABASE_URL; {RESET}"),
         BY_DOTENV.replace("-e", "-o -e"), BY_DOTENV.replace("-e", "-e .env.live -e"), BY_DOTENV.replace("-e", "-c -e"),

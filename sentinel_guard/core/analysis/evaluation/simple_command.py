@@ -132,12 +132,14 @@ def _with_assignments(
     scope = place.scope
     saved = {item.name: scope.variables.get(item.name) for item in node.assignments}
     choices = {name: scope.choices[name] for name in saved if name in scope.choices}
+    written = {name: scope.written[name] for name in saved if name in scope.written}
     missing = saved.keys() - scope.variables.keys()
     later = _assign(walk, node, place)
     scope.given = frozenset(saved)
     text, scope.given = command(walk, fields, place), frozenset()
     scope.variables.update(saved)
     scope.choices = {n: v for n, v in scope.choices.items() if n not in saved} | choices
+    scope.written = {n: v for n, v in scope.written.items() if n not in saved} | written
     for name in missing:
         scope.variables.pop(name, None)
     return text, later
