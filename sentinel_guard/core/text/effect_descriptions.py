@@ -32,6 +32,7 @@ _DEEDS: Mapping[Kind, _Words] = {
         ("owner", "changes the owner of {}"),
         ("link", "makes the link {}"),
         ("move", "moves a file to {}"),
+        ("folder", "makes the folder {}"),
         ("append", "appends to {}"),
         ("inplace", "edits {}"),
         ("over", "overwrites {}"),

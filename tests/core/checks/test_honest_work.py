@@ -33,6 +33,7 @@ FILES[f"{ROOT}/clean.py"] = (
 )
 FILES |= {f"{ROOT}/ok.env": "A=1\nB_C=x-y\n", f"{ROOT}/noted.env": "# of mine\nA=1\n"}
 FILES |= {f"{ROOT}/words.env": "A=1 rm\n", f"{ROOT}/path.env": "PATH=/x\n"}
+FILES["/etc/x/y"] = "x\n"
 FILES["/tmp/eks.kubeconfig"] = "clusters:\n- cluster:\n    server: https://x.eks.amazonaws.com\n"
 KIND = "clusters:\n- cluster:\n    server: https://127.0.0.1:39013\n"
 FILES["/tmp/kind.kubeconfig"] = KIND
@@ -104,6 +105,7 @@ ROWS = [
     ("bash -x deploy.sh", ASK, "it runs"),
     ("bash -nc 'rm -rf /'", ALLOW, "the same of a text"),
     ("rmdir ~/empty", ALLOW, "only what is empty goes"),
+    ("rmdir /S /Q node_modules", ALLOW, "folders that are not there, and one that is not empty"),
     ("rmdir /etc/x", ASK, "a part of the system"),
     ("mvn deploy -DaltDeploymentRepository=x::file:./target/repo", ALLOW, "a repository in a folder"),
     ("mvn deploy -DaltDeploymentRepository=x::https://example.com/r", ASK, "one of others"),

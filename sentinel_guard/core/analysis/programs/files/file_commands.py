@@ -33,8 +33,17 @@ def rimraf(call: Call) -> Effects:
 
 
 def rmdir(call: Call) -> Effects:
-    """Only what is empty goes."""
-    return call.delete(call.operands, *(("empty",) if call.command.program == "rmdir" else ()))
+    """Only a folder goes, and only an empty one."""
+    folders = [item for item in call.operands if not (item.known and _is_no_folder(call, item))]
+    return call.delete(folders, "empty")
+
+
+def _is_no_folder(call: Call, item: Field) -> bool:
+    return not item.pattern and call.world.kind(call.locate(item, follow=False)) != "dir"
+
+
+def unlink(call: Call) -> Effects:
+    return call.delete(call.operands)
 
 
 def shred(call: Call) -> Effects:
@@ -264,7 +273,7 @@ def touch(call: Call) -> Effects:
 
 def mkdir(call: Call) -> Effects:
     for item in call.operands:
-        yield from call.write(item, "append")
+        yield from call.write(item, "append", "folder")
         if item.known:
             call.world.folder(call.locate(item))
 
@@ -385,7 +394,7 @@ PROGRAMS: dict[str, Callable[[Call], Effects]] = {
         in_place),
     **dict.fromkeys(("mogrify", "jpegoptim", "optipng", "oxipng", "exiftran", "mp3gain"), pictures.shrink),
     **dict.fromkeys(("setfattr", "chcon", "restorecon"), labels),
-    "rmdir": rmdir, "unlink": rmdir, "shred": shred, "mv": mv, "cp": cp,
+    "rmdir": rmdir, "unlink": unlink, "shred": shred, "mv": mv, "cp": cp,
     "install": install,
     "ln": ln, "tee": tee, "sponge": sponge, "truncate": truncate, "chmod": chmod,
     "chown": chown, "chgrp": chown, "chattr": chattr, "setfacl": setfacl, "touch": touch, "mkdir": mkdir, "sort": sort,
