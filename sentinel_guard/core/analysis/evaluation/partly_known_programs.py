@@ -33,9 +33,10 @@ _PRINTERS = re.compile(
     r"|cargo metadata [^|]*\| *jq -r \.target_directory)(?: -[a-z]+)*(?: 2>\s*/dev/null)?\s*"
 )
 """What prints one path, and nothing that somebody else chose."""
+_OPTIONS = r"(?: -[\w-]+(?:=[\w./:,@~+-]+)?| --(?:builddir|with-compiler|project-file|project-dir) [\w./:~+-]+)*"
 _FINDERS = re.compile(
     r"\s*(?:(?:pyenv|rbenv|nodenv|goenv|volta|rustup|mise|asdf|stack exec(?: --)?) which|cabal list-bin|yarn bin"
-    r"|xcrun (?:-f|--find))(?: -[a-z-]+)* (?:[\w.+-]+:)*(?P<found>[A-Za-z][\w.+-]*)(?: 2>\s*/dev/null)?\s*"
+    rf"|xcrun (?:-f|--find)){_OPTIONS} (?:[\w.+-]+:)*(?P<found>[A-Za-z][\w.+-]*){_OPTIONS}(?: 2>\s*/dev/null)?\s*"
 )
 """What prints where one program lies."""
 _SUBSTITUTED = re.compile(r"\"?\$\((.*)\)\"?", re.DOTALL)

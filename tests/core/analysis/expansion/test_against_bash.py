@@ -107,6 +107,8 @@ TRICKS = [
     ("hyperfine -S 'rm -rf /' ls", "its shell"),
     ("$(cabal list-bin app) rm -rf /", "where nothing is printed the next word is the command"),
     ("B=$(cabal list-bin app); $B rm -rf /", "the same by a variable"),
+    ("$(cabal list-bin app --builddir=/tmp/x -v0) rm -rf /", "the same with options"),
+    ("$(cabal list-bin -v0 rm --builddir=/tmp/x) -rf /", "a program of that name, with options"),
     ("echo 'a$b' > x.sh; sed -i 's/a$b/rm -rf \\//' x.sh; sh x.sh", "a dollar in the middle is itself to sed"),
     ("echo / | xargs -I{} sh -c 'rm -rf {}'", "xargs into a shell"),
     ("x='$(rm -rf /)'; echo ${x@P}", "prompt expansion"),
@@ -133,6 +135,8 @@ HONEST = [
     ("$(go env GOPATH)/bin/golangci-lint run", "golangci-lint", "the same of Go"),
     ("$(swift build -c release --show-bin-path)/app x", "app", "and of Swift"),
     ("$(cabal list-bin exe:app) +RTS -s", "app", "an output that is a program's place"),
+    ("$(cabal list-bin app --enable-profiling --builddir=/tmp/x -v0) /tmp/w", "app", "the same with options"),
+    ("$(cabal list-bin --builddir /tmp/x -O2 app 2>/dev/null) x", "app", "an option with a value of its own"),
     ("BIN=$(stack exec -- which app); time $BIN x", "app", "the same in a variable"),
     ("$PYTHON -m pytest", "python3", "a variable that holds a program by custom"),
     ("PYTHON=${PYTHON:-python3}; $PYTHON -m pytest", "python3", "with its default"),
@@ -161,6 +165,9 @@ RIDDLES = [
     ("PYTHON=$(cat f); $PYTHON x", "the text says that it is something else"),
     ("x=$RANDOM; $x", "set while it runs"),
     ("$(pyenv which bash) -c ls", "a shell, by its place"),
+    ("$(cabal list-bin bash -v0) -c ls", "the same with options"),
+    ("$(cabal list-bin app --builddir=`x`) a", "an option that somebody chose"),
+    ("$(cabal list-bin app --builddir=x; echo rm) a", "more than that is printed"),
     ("PATH=/tmp/x:$PATH; $(cabal list-bin app) -rf /", "another program may print it"),
 ]
 
