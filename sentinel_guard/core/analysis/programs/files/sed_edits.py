@@ -112,6 +112,8 @@ class _Edits:
             elif n in begins or (first == "0" and n == 1):
                 found.add(n)
                 left = self._end(to, n)
+                if to[0] == "+" and left in self._lines and left not in seen:
+                    return None  # sed takes the next line that it sees for the last one
                 left = -1 if first == "0" and n in ends else left
         return seen - found if address["but"] else found
 
@@ -130,8 +132,6 @@ class _Edits:
     def _compiled(self, text: str, mark: str, flags: str) -> re.Pattern[str] | None:
         """A pattern to search the lines for; None for one that may mean something else to sed, or take long."""
         lines = [line.text for line in self._lines.values() if not line.gone]
-        if any("\n" in line for line in lines):
-            return None
         pattern = compiled(text, mark, extended=self._extended, flags=flags)
         return pattern if pattern and bounded(pattern.pattern, lines) else None
 

@@ -40,7 +40,9 @@ def compiled(text: str, mark: str, *, extended: bool, flags: str) -> re.Pattern[
     else:
         found = _Translation(text, extended=extended).whole() if 0 < len(text) <= MOST else None
     try:
-        return None if found is None else re.compile(found, re.IGNORECASE if set("iI") & set(flags) else 0)
+        return (
+            None if found is None else re.compile(found, re.DOTALL | (re.IGNORECASE if set("iI") & set(flags) else 0))
+        )
     except (re.error, OverflowError):
         return None
 
@@ -104,9 +106,9 @@ class _Translation:
                 return False
             self._add(_ESCAPES.get(sign, re.escape(sign)), repeatable=sign not in _NO_WIDTH)
         elif part == "^" and (self._extended or not self._out or self._out[-1] == "("):
-            self._add("^", repeatable=False)
+            self._add(r"\A", repeatable=False)
         elif part == "$" and (self._extended or self._ends(at)):
-            self._add("$", repeatable=False)
+            self._add(r"\Z", repeatable=False)
         else:
             self._add("." if part == "." else re.escape(part), repeatable=True)
         return True

@@ -20,11 +20,12 @@ FOLLOWED = (
     *("2{s/b/q/;s/2/9/}", "/foo/{s/foo/X/g;s/bar/Y/}", "/b/,/d/{/c/d;s/./Z/}", "2{d}", "/b/{/2/{s/b/q/}}"),
     *("2,3{i X\n}", "/b/{a\\\nX\ns/b/c/\n}", "/a/i Q\ns/Q/z/", "s/a/b/;/b/d", "1c q\n1s/q/r/"),
     *("s/^[[:space:]]*foo/X/", r"s/[[:digit:]]\+/N/g", r"s/\<foo\>/W/g", "s#/#|#", "s/.*/&&/", r"s/\(a\)\(.\)/\2\1/"),
+    *(r"s/o/\n/;s/^.*$/<&>/", r"s/1/\n/;s/a.b*/Q/", r"s/1/\n/;/^$/d", r"s/o/\n/;s/[^f]*$/E/", r"s/ /\n/g;s/\n/,/"),
     *(r"s/a\|b/Q/", "s/b*$/E/", "/FOO/Id", "s/FOO/z/I", "d", "/x/,/y/d"),
 )
 UNFOLLOWED = (
     *("s/foo/\\U&/", "s/o/0/2", "5q", "y/ab/xy/", "n;d", "2,3c X", "}", "{", "2{", "s/a/b", "s/x*/-/g", r"1a a\x41"),
-    *("N;s/a/b/", "s/a/b/w out", "s/a/b/e", "/[[.a.]]/d"),
+    *("N;s/a/b/", "s/a/b/w out", "s/a/b/e", "/[[.a.]]/d", "3d;2,+1d"),
 )
 
 
