@@ -121,15 +121,19 @@ _INSTALLERS = re.compile(
 _INSTALLER_OWNERS = GO_OWNERS | {owner.lower() for owner in TAPS} | frozenset(
     ("nvm-sh", "homebrew", "helm", "pyenv", "asdf-vm", "rbenv", "junegunn", "ohmyzsh", "rust-lang", "nodenv",
      "jesseduffield", "aquasecurity", "anchore", "tilt-dev", "rancher", "k3d-io", "kubernetes-sigs", "containerbase",
-     "direnv", "cargo-bins")
+     "direnv", "cargo-bins", "apache", "home-assistant", "plone", "openstack")
 )  # fmt: skip
+_NOT_THE_OWNERS = re.compile(r"(?i)/\.{1,2}(?:/|$)|%2e|\\|/refs/pull/|/[0-9a-f]{40}/")
+"""What leads from an owner's address to somebody else's: a step up, or a commit, which a fork may have made."""
 
 
 def is_installer(address: str) -> bool:
-    """Whether a script of installation lies where many projects take theirs from."""
+    """Whether a script of installation, or a list of what is to be installed, lies where many projects take theirs."""
     match = _INSTALLERS.match(address)
     owner = match and (match["owner"] or match["releases"])
-    return match is not None and (not owner or owner.lower() in _INSTALLER_OWNERS)
+    return match is not None and (
+        not owner or (owner.lower() in _INSTALLER_OWNERS and not _NOT_THE_OWNERS.search(address))
+    )
 
 
 GO_HOSTS = re.compile(
@@ -229,6 +233,8 @@ _BY_KNOWN_OWNERS = frozenset(
     )
 )
 """Installers whose packages are repositories: of owners whom many use they pass."""
+_BY_LISTS = frozenset(("pip", "pip2", "pip3", "uv"))
+"""Installers that take a list of requirements or constraints by its address."""
 _KNOWN_HOSTS = frozenset(("vagrant", "conan", "conda", "mamba", "micromamba", "cs", "coursier", "composer"))
 _PINNED = re.compile(r"/tags/|/releases/download/|#[0-9a-f]{40}\b|/archive/(?:v?\d|[0-9a-f]{40})")
 """An address that names one state for good; zig writes its hash down, too."""
@@ -237,6 +243,8 @@ _PINNED = re.compile(r"/tags/|/releases/download/|#[0-9a-f]{40}\b|/archive/(?:v?
 def passes(program: str, address: str) -> bool:
     """Whether an address is of an owner, or of a host, whom many use."""
     if program == "zig" and _PINNED.search(address):
+        return True
+    if program in _BY_LISTS and address.startswith("https://raw.githubusercontent.com/") and is_installer(address):
         return True
     if program in _BY_KNOWN_OWNERS and (match := _ANY_OWNER.match(address)) and match[1].lower() in OWNERS:
         return True

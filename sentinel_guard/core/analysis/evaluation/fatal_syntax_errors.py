@@ -22,7 +22,9 @@ _GRAMMAR = re.compile(
 _APART = re.compile(r"[`\\#]|\$[({'\"\[]|<<|\(\(|\[\[|\(\)|[=?*+@!]\(")
 """Outside of single quotes shells, or their parsers, may not agree on where these end."""
 _CLOSED = re.compile(r"\$\((?![^)]*\bcase\b)(?:[^()'\"`\\#\n]|\\\"[^\"\\;&|\n]*\\\")*\)")
-"""A substitution that ends there for every shell, also for one that knows none in quotes: the quote goes on."""
+"""A substitution that ends there for every shell, also for one that knows none in quotes: the quote goes on. Outside of
+quotes it is a part of a word.
+"""
 _WORDS = re.compile(
     r"\b(?:alias|unalias|function|coproc|repeat|foreach|eval|source|let|declare|typeset|local|export|readonly|shopt"
     r"|setopt|emulate|always)\b"
@@ -71,8 +73,10 @@ def _heredoc(text: str, kinds: set[str]) -> bool:
 
 
 def _grammar(text: str, kinds: set[str]) -> bool:
-    """Words, operators and keywords that no shell takes in this order; nothing quoted, nothing expanded."""
-    plain = not (_APART.search(text) or _WORDS.search(text) or "'" in text or '"' in text)
+    """Words, operators and keywords that no shell takes in this order; nothing quoted, and nothing expanded but closed
+    substitutions.
+    """
+    plain = not (_APART.search(_CLOSED.sub("x", text)) or _WORDS.search(text) or "'" in text or '"' in text)
     if text.rstrip()[-1:] in ("<", ">"):
         kinds = kinds - {"redirection without target"}
     return plain and all(_GRAMMAR.fullmatch(kind) for kind in kinds)

@@ -27,6 +27,8 @@ REFUSED = [
     ("if true; then ls", "if without fi"),
     ("for i in 1 2; do echo $i", "for without done"),
     ("while true; ls; done", "while without do"),
+    ("for f in a; do echo x; n=$(grep y z) echo done", "the keyword is a word of echo's, behind a substitution"),
+    ("if test $(ls | wc -l) -gt 0; then ls", "if without fi, behind one"),
     ("case x in a) ls", "case without esac"),
     ("{ ls", "an open group"),
     ("done", "a keyword that closes nothing"),
@@ -69,6 +71,10 @@ ASKED = [
     ("cat <<A <<B\nA\nls", "two heredocs"),
     ("x=$(cat <<E\nls)", "a heredoc in a substitution"),
     ("a &\\\n& b", "an operator on two lines: bash takes it"),
+    ("for f in a; do echo $(case x in a) ls; done", "a substitution whose parenthesis closes nothing"),
+    ("for f in a; do n=$(eval x) ls", "one that runs what is not seen"),
+    ("for f in a; do n=$(ls $(pwd)) ls", "one in another"),
+    ("for f in a; do n=$((1)) ls", "arithmetic, or two of them"),
     ("ls", "no error at all"),
 ]
 
