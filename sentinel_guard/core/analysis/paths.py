@@ -105,6 +105,22 @@ def _touch(path: str, folder: str) -> bool:
     return f"{path}/".startswith(f"{folder}/") or f"{folder}/".startswith(f"{path}/")
 
 
+_SETTINGS = frozenset((".config", ".local", ".ssh", ".gnupg"))
+"""Hidden folders in which an empty file may be a setting: systemd takes one for a service that is switched off."""
+
+
+def is_programs_folder(path: str, home: str) -> bool:
+    """Whether a path is a folder within a program's own hidden folder in the home: ``~/.tool/sessions``."""
+    hidden, slash, _ = path[len(home) + 1 :].partition("/")
+    return path.startswith(f"{home}/.") and slash != "" and hidden not in _SETTINGS
+
+
+def is_mark(path: str, world: World) -> bool:
+    """Whether a path is an empty file in such a folder: with it nothing but its name is lost."""
+    own = is_programs_folder(parent(path), world.home)
+    return own and world.kind(path) == "file" and world.read(path) == ""
+
+
 def emptied_folder(text: str, source: str, *, unmatched: bool) -> str | None:
     """The folder whose whole content a glob means: ``x`` for ``x/*``, ``x/.*``; None for anything else.
 

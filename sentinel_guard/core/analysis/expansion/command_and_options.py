@@ -267,7 +267,11 @@ class Call:
             elif item.pattern and folder is None and (found := self.world.glob(self.locate(item, follow=False))):
                 yield from self._found(found, how)
             elif item.text and not (item.pattern and folder is not None):
-                yield self.effect(Kind.DELETE, self.locate(item, follow=follow), *how, sure=self.certain(item.text))
+                yield self.lost(self.locate(item, follow=follow), *how, sure=self.certain(item.text))
+
+    def lost(self, path: str, *how: str, sure: bool) -> Effect:
+        """Deleting a name; of a mark nothing else."""
+        return self.effect(Kind.DELETE, path, *how, *(("empty",) if paths.is_mark(path, self.world) else ()), sure=sure)
 
     def _found(self, found: Sequence[str], how: Sequence[str]) -> Iterator[Effect]:
         """What a pattern that code was left with takes in: some of it, and what counts by its own name."""

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion import glob_patterns
-from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
+from sentinel_guard.core.analysis.expansion.command_and_options import MAX_FOUND, UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.find_output import KINDS, MATCHES, named_below
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.world import World
@@ -41,6 +41,7 @@ _LEFT_BEHIND = frozenset(
 _FOLLOWS = ("-L", "-follow")
 """With these, what is found may lie elsewhere, behind a link."""
 _ACTIONS = (*EXECS, *_FILES, "-delete", "-print", "-print0", "-printf", "-ls")
+_ACTS = frozenset((*EXECS, "-delete"))
 _OR = ("-o", "-or", ",")
 _SETTING = re.compile(r"-[HLP]|-O\d*|-D|--")
 """What may stand before the starts."""
@@ -214,7 +215,9 @@ def _deletes(call: Call, seen: Search, start: Field) -> Iterator[Effect]:
     if not start.known:
         yield call.opaque(start, "delete")
         return
-    if (seen.everything and not seen.flat) or _reaches_all(seen):
+    if (few := _listed(call, seen, start)) is not None:
+        yield from (call.lost(path, sure=not seen.narrow) for path in few)
+    elif (seen.everything and not seen.flat) or _reaches_all(seen):
         yield call.contents(start.text, sure=not seen.narrow or seen.everything)
     elif (known := matches(call, seen, start)) is None:
         # Many files of one name (*.pyc) are not everything: a snapshot or a question, never a kill.
@@ -224,7 +227,21 @@ def _deletes(call: Call, seen: Search, start: Field) -> Iterator[Effect]:
             yield call.opaque(start, "delete")
     else:
         for path in known:
-            yield call.effect(Kind.DELETE, path, sure=not seen.narrow and call.certain(start.text))
+            yield call.lost(path, sure=not seen.narrow and call.certain(start.text))
+
+
+def _listed(call: Call, seen: Search, start: Field) -> list[str] | None:
+    """Each file of a search without names through a program's own folder in the home, where they are few; else None."""
+    texts = [item.text for item in call.fields]
+    tested = texts.index("-type") if "-type" in texts else len(texts)
+    if seen.kind != "file" or not _reaches_all(seen) or not set(texts).isdisjoint(_FOLLOWS):
+        return None
+    top = call.locate(start)
+    if not start.known or not paths.is_programs_folder(top, call.world.home) or not _ACTS.isdisjoint(texts[:tested]):
+        return None
+    found = [*named_below("*", start.text, top, call.world), *call.world.glob(f"{top}/**/.git")]
+    few = len(found) <= MAX_FOUND and not call.world.cut and not any(paths.base(path) == ".git" for path in found)
+    return [path for path in found if call.world.kind(path) == "file"] if few else None
 
 
 def matches(call: Call, seen: Search, start: Field) -> list[str] | None:
@@ -296,7 +313,8 @@ def _executes(call: Call, seen: Search, argv: Sequence[Field]) -> Iterator[Effec
     tops: dict[str, str] = {}
     spread: set[str] = set()
     for start in seen.starts:
-        known = matches(call, seen, start)
+        known = _listed(call, seen, start)
+        known = matches(call, seen, start) if known is None else known
         if known is not None:
             items += [Field(path, known=True) for path in known]
         elif start.known and _reaches_all(seen):
