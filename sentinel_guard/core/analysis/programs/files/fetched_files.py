@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from sentinel_guard.core.analysis import known_publishers, network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
+from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.files.code_runners import CODE_RUNNERS, given
 from sentinel_guard.core.model import Effect
 
@@ -122,7 +123,7 @@ _BY_OWNER = ("gh", "glab", "degit", "tiged", "giget")
 
 
 def add_cloned(call: Call) -> None:
-    """``git clone ADDRESS [FOLDER]``: from here on the folder is fetched."""
+    """``git clone ADDRESS [FOLDER]``: from here on the folder is fetched, and so is a clone of it."""
     words = tuple([word for word in (call.command.subcommand, *[item.text for item in call.operands[:2]]) if word])
     for verb in CLONES[call.command.program]:
         if words[: len(verb)] == verb:
@@ -130,10 +131,16 @@ def add_cloned(call: Call) -> None:
     else:
         return
     items = call.operands[len(verb) - bool(call.command.subcommand) :]
-    away = items and items[0].known and (ADDRESS.fullmatch(items[0].text) or paths.is_remote(items[0].text))
-    if away or (items and call.command.program in _BY_OWNER):
+    if items and (call.command.program in _BY_OWNER or _is_away(call, items[0])):
         name = items[1].text if items[1:] else paths.base(items[0].text.rstrip("/")).removesuffix(".git")
         call.world.fetched.add(call.locate(name))
+
+
+def _is_away(call: Call, source: Field) -> bool:
+    """Whether a repository lies on another machine, or came from there in this text."""
+    here = source.text.removeprefix("file://")
+    away = here == source.text and (ADDRESS.fullmatch(here) or paths.is_remote(here))
+    return source.known and (bool(away) or call.world.is_fetched(call.locate(here)))
 
 
 _IS_ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://")

@@ -124,8 +124,9 @@ def _moved(call: Call, name: str) -> Effects:
 
 def clone(call: Call) -> Effects:
     yield from _commands(call, "-u", "--upload-pack")
-    yield from _transport(call, call.operands[0].text if call.operands else "")
-    yield call.effect(Kind.NETWORK, call.operands[0].text if call.operands else "origin")
+    source = call.operands[0].text if call.operands else ""
+    yield from _transport(call, source)
+    yield call.effect(Kind.NETWORK, source.removeprefix("file://") or "origin")
     yield from created(call)
     own_clones.note(call)
     for item in call.operands[1:2]:

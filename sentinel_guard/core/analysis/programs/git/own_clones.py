@@ -36,8 +36,10 @@ def note(call: Call) -> None:
 
 
 def note_tree(call: Call) -> None:
-    """``git worktree add``: it fails where the folder holds anything."""
+    """``git worktree add``: it fails where the folder holds anything. What was fetched is so there, too."""
     verb, target = [*call.operands, Field(""), Field("")][:2]
+    if verb.text == "add" and target.known and call.world.is_fetched(call.cwd):
+        call.world.fetched.add(call.locate(target))
     if verb.text == "add" and target.text and target.known and call.here and not places.is_away(call.command):
         call.world.own.add(f"tree {call.locate(target)}")
 
