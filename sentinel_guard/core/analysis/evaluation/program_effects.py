@@ -18,7 +18,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import (
     build,
 )
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.languages import code_meanings
+from sentinel_guard.core.analysis.languages import code_meanings, project_programs
 from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
 from sentinel_guard.core.analysis.languages.interpreters import by_shebang
 from sentinel_guard.core.analysis.programs import exec_options, open_access, remote_code, unknown_verbs
@@ -85,6 +85,8 @@ def _start(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
         own, fields, head, parsed, cwd or place.guess, cwd is not None, walk.world, place.stdin,
         walk, place.scope, place.depth, place.files, place.disk,
     )  # fmt: skip
+    if name in INTERPRETERS and UNKNOWN in place.stdin and "/" in path and _reads_data(walk, call):
+        call = replace(call, stdin="")
     if walk.world.fetched and _is_fetched(call, name, local=local):
         walk.opaque(" ".join(own.argv)[:200], "code", place)
     if program is not None:
@@ -106,6 +108,16 @@ def _start(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
         if other and not unknown_verbs.has_verb(own):
             start_program(walk, other, replace(place, wanted=False))
     return output(call) if place.wanted else UNKNOWN
+
+
+def _reads_data(walk: Walker, call: Call) -> bool:
+    """Whether what is called like an interpreter is a program of the project's own, and no other one that this text put
+    there: its input is no code then, but for what may come from the network.
+    """
+    path = call.locate(call.fields[0])
+    if not call.here or call.world.connected or not project_programs.is_built(path, call.world):
+        return False
+    return not any(e.kind is Kind.WRITE and f"{path}/".startswith(f"{e.target}/") for e in walk.effects)
 
 
 def _known(walk: Walker, call: Call, program: Program, place: WalkContext) -> None:
