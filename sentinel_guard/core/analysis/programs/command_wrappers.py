@@ -31,7 +31,7 @@ class Wrapper:
     named: tuple[str, ...] = ()
     """Options whose value is the program (start-stop-daemon)."""
     behind: tuple[str, ...] = ()
-    """Words behind which the command stands, whatever came before (nix develop PLACE -c)."""
+    """Words behind the first of which the command stands, whatever came before (nix develop PLACE -c)."""
     pairs: tuple[str, ...] = ()
     """Options with two values (bwrap)."""
     writes: tuple[str, ...] = ()
@@ -43,7 +43,8 @@ class Wrapper:
     elsewhere: bool = False
     """Runs on another machine or root: paths are not ours."""
     optional: re.Pattern[str] | None = None
-    """The operand before the command may be left out; it is one of these, and options may follow it (setarch)."""
+    """The operand before the command may be left out; it is one of these, and options may follow it (setarch). One that
+    is not known is taken for an empty one."""
     here: re.Pattern[str] | None = None
     """Where the operand is one of these, ``elsewhere`` does not hold: this very machine or root."""
     python: bool = False
@@ -205,7 +206,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "run0": _row("-u= --user= -g= --group= -D= --chdir= --setenv= --unit= --property=", privilege="sudo",
                  cwd="-D --chdir"),
     **dict.fromkeys(("dotenvx", "infisical", "teller"),
-                    _row("-f= --env-file= -e= --env= -p= --path=", verbs="run", behind="--")),
+                    _row("-f= --env-file= -e= --env= -p= --path=", verbs="run")),
     "sops": _row(verbs="exec-env exec-file", operands=1, joined=True),
     **dict.fromkeys(("pssh", "parallel-ssh"), _row("-H= --host= -h= --hosts= -l= --user= -p= -o= -t= --timeout=",
                     joined=True, elsewhere=True)),
@@ -214,12 +215,12 @@ WRAPPERS: dict[str, Wrapper] = {
     "rsh": _row("-l= -p=", operands=1, joined=True, elsewhere=True),
     "start-server-and-test": _row(each=True),
     "lerna": _row("--scope= --ignore= --since= --concurrency=", verbs="exec", joined=True),
-    "tox": _row("-e= -c= -x=", verbs="exec", behind="--"),
+    "tox": _row("-e= -c= -x=", verbs="exec"),
     "onchange": _row("-i= -e= --exclude= -d= -f= -k= -p=", behind="--"),
     **dict.fromkeys(("wine", "wine64", "box64", "box86"), _row()),
     "choom": _row("-n= --adjust= -p= --pid="),
     "xterm": _row("-e= -T= -geometry= -title=", text="-e"),
-    "gnome-terminal": _row("--working-directory= --title= -x", behind="--"),
+    "gnome-terminal": _row("--working-directory= --title= -x"),
     "konsole": _row("--workdir= -p=", behind="-e"),
     "alacritty": _row("--working-directory= -t=", behind="-e --command"),
     "dtach": _row("-e= -r=", operands=1),
@@ -274,7 +275,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "rlwrap": _row("-f= -H= -C= -s="),
     "tini": _row("-e="),
     "dumb-init": _row("-r= --rewrite="),
-    "setarch": _row("-p= --pid=", optional=_MACHINES),
+    "setarch": _row("-p= --pid=", optional=rf"(?:{_MACHINES})?"),
     **dict.fromkeys(("linux32", "linux64", "uname26"), _row("-p= --pid=")),
     "pipenv": _row(verbs="run"),
     "poetry": _row("-C= --directory= -P= --project=", verbs="run"),
@@ -298,7 +299,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "asdf": _row(verbs="exec"),
     "rbenv": _row(verbs="exec"),
     "pyenv": _row(verbs="exec"),
-    **dict.fromkeys(("dotenv", "dotenv-cli"), _row("-e= -f= --file= -p= -v=", behind="--")),
+    **dict.fromkeys(("dotenv", "dotenv-cli"), _row("-e= -f= --file= -p= -v=", optional="run")),
     "godotenv": _row("-f="),
     "envchain": _row("", operands=1),
     "doppler": _row("-p= --project= -c= --config= --command=", verbs="run", text="--command"),

@@ -35,7 +35,10 @@ class Peeled:
 
 def peel(fields: Sequence[Field], wrapper: Wrapper) -> Peeled | None:
     """Takes one wrapper off; None where this use of the program wraps nothing (``uv sync``)."""
-    parsed = parse(_without_pairs(fields[1:], wrapper.pairs) if wrapper.pairs else fields[1:], wrapper.options)
+    words, behind = fields[1:], None
+    if (at := next((n for n, item in enumerate(words) if item.text in wrapper.behind), None)) is not None:
+        words, behind = words[:at], list(words[at + 1 :])
+    parsed = parse(_without_pairs(words, wrapper.pairs) if wrapper.pairs else words, wrapper.options)
     peeled = Peeled(list(parsed.operands), parsed.values(*wrapper.text), parsed=parsed, cwd=parsed.value(*wrapper.cwd))
     rest, again = peeled.rest, parsed
     if wrapper.verbs:
@@ -43,6 +46,7 @@ def peel(fields: Sequence[Field], wrapper: Wrapper) -> Peeled | None:
             return None
         again = parse(rest[1:], wrapper.options)
         rest[:] = again.operands
+    rest[:] = rest if behind is None else behind
     for item in parsed.values("-S", "--split-string") if wrapper.assignments else ():
         split = [Field(w, item.known) for w in split_string(item.text)]
         rest[:] = parse([*split, *rest], wrapper.options).operands
@@ -125,8 +129,6 @@ def _without_pairs(fields: Sequence[Field], pairs: Sequence[str]) -> list[Field]
 
 def _drop_operands(peeled: Peeled, wrapper: Wrapper) -> None:
     rest = peeled.rest
-    if at := next((n for n, item in enumerate(rest) if item.text in wrapper.behind), None):
-        del rest[: at + 1]
     if wrapper.text and peeled.texts and not wrapper.joined and not wrapper.each:
         rest.clear()
         return
@@ -134,7 +136,7 @@ def _drop_operands(peeled: Peeled, wrapper: Wrapper) -> None:
         del rest[0]
     if rest and rest[0].text[:1] != "-":
         del rest[: wrapper.operands]
-    if wrapper.optional is not None and rest and (not rest[0].known or wrapper.optional.fullmatch(rest[0].text)):
+    if wrapper.optional is not None and rest and wrapper.optional.fullmatch(rest[0].text if rest[0].known else ""):
         rest[:] = parse(rest[1:], wrapper.options).operands
     if wrapper.joined and rest and rest[0].text[:1] == "-":
         rest[:] = parse(rest, wrapper.options).operands  # ssh takes options behind the host, too

@@ -28,6 +28,26 @@ SURE = [
     ("nix develop .#shell --command rm -rf /", "nix, the place first"),
     ("guix shell coreutils -- rm -rf /", "guix, behind the dashes"),
     ("distrobox enter box -- rm -rf /", "a box that shares the home"),
+    ("dotenv -e .env.test rm -rf -- /", "the command's own dashes"),
+    *(
+        (f"{text} rm -rf -- /", "dashes of the command behind its own")
+        for text in (
+            "dotenv --",
+            "dotenv -e .env.test --",
+            "dotenv run --",
+            "dotenvx run -f .env --",
+            "infisical run --",
+            "tox exec --",
+            "tox exec -e py --",
+            "chamber exec shop --",
+            "guix shell coreutils --",
+            "gnome-terminal --",
+            "onchange x --",
+        )
+    ),
+    ("nix develop .#shell -c bash -c 'rm -rf /'", "the same option of the command"),
+    ("alacritty -e bash -e -c 'rm -rf /'", "the same of a terminal's"),
+    ("setarch $ARCH -R rm -rf /", "a machine that is not known"),
     ("pixi run rm -rf /", "a verb"),
     ("sshpass -p x env rm -rf /", "one that hands on"),
     ("expect -c 'spawn rm -rf /'", "expect's own text"),
