@@ -43,6 +43,7 @@ ROWS = [
         "deploy delete",
         "beside one",
     ),
+    ("groovy -e 'import com.squareup.square.Client; c.catalog.deleteObject(1)'", "deploy delete", "Square's in Java"),
     ("python3 -c 'import django_rq; q.drop_queue()'", "deploy delete", "a queue of rq"),
     # other version control
     ("gix clean --execute -d", "git-rewrite untracked", "gitoxide"),

@@ -34,7 +34,7 @@ LOADS = re.compile(r"\b(?:import|from|require|use|using)\b[^\n;]*|\b(?:boto3|str
 _ALSO_WORDS = frozenset(("linear", "square", "segment", "paddle", "consul", "sanity", "rq"))
 """Names that are parts of others, too (``sklearn.linear_model``, ``pyarrow.parquet``)."""
 _AS_A_PACKAGE = re.compile(
-    rf"(?<![a-z0-9.])({'|'.join(_ALSO_WORDS)})(?:hq|up|connect|_?(?:sdk|client|api|analytics|billing))?(?!\w)"
+    rf"(?:(?<![a-z0-9.])|(?<=\bcom\.))({'|'.join(_ALSO_WORDS)})(?:hq|up|connect|_?(?:sdk|client|api|analytics|billing))?(?!\w)"
 )
 _TAKEN = re.compile(r"(\bfrom [\w.]+ import\b)[^\n]*")
 """What Python takes out of a module: ``from torch.nn import Linear``."""
