@@ -166,8 +166,14 @@ _ASKS = frozenset(("-n", "-z", "-a", "-o", "-d", "-e", "-f", "-r", "-s", "-w", "
 """Tests that say nothing of what they compare: of a number that is none ``[`` and ``[[`` print all of it."""
 
 
+_WHOLE = frozenset(("", "-", ":-", "=", ":=", "?", ":?", "^", "^^", ",", ",,", "@Q", "@E", "@A", "@U", "@u", "@L"))
+"""Expansions of all that a variable holds."""
+_FEW = 12
+"""Characters by which a token is told from others."""
+
+
 def said_values(word: Word, tests: AbstractSet[str], *, quoted: bool) -> Iterator[str]:
-    """The variables whose whole value a word may say: ``${x:+y}``, ``${#x}``, ``${x:0:4}`` are none, nor is what
+    """The variables whose value a word may say: by ``${x:+y}``, ``${#x}`` and ``${x:0:4}`` none, nor what
     ``$([ -n "$x" ] && echo set)`` only asks for, where these commands are tests. ``quoted``: those, too, whose names
     stand in quoted text.
     """
@@ -182,9 +188,17 @@ def said_values(word: Word, tests: AbstractSet[str], *, quoted: bool) -> Iterato
         elif isinstance(node, Case):
             todo += [arm.body for arm in node.arms]
         elif not (node is None or isinstance(node, str | int) or _only_asks(node, tests)):
-            if isinstance(node, Parameter) and node.index is None and node.op in ("", "-", ":-"):
+            if isinstance(node, Parameter) and node.index is None and (node.op in _WHOLE or _is_long(node)):
                 yield node.name
             todo += children(node)
+
+
+def _is_long(part: Parameter) -> bool:
+    """``${x:0}``, ``${x:0:40}``: all that is behind a place, or more than shows which one it is."""
+    if part.op != ":" or part.argument is None or part.argument.source.strip()[:1] == "-":
+        return False
+    length = part.extra.source.strip() if part.extra is not None else ""
+    return not length or (length.isdecimal() and int(length[:4]) > _FEW)
 
 
 def _only_asks(node: object, tests: AbstractSet[str]) -> bool:

@@ -192,15 +192,21 @@ def uv(call: Call) -> Iterator[Effect]:
         yield from registry(call)
 
 
-_SBT = re.compile(r"[~\s]*(?:\+\+\s*\S+\s+)?(?:-v\s+)?[+\s]*(?:[\w.-]+\s*[:/]\s*)*([\w-]+)")
-"""A command of sbt, with what comes before the task: ``+`` and ``++VERSION`` (other versions of Scala), scopes."""
+_SBT = re.compile(
+    r"[~\s]*(?:(?:\+\+|\^\^)\s*\S+\s+)?(?:-v\s+)?[+^\s]*(all\s.*|(?:[\w.-]+\s*[:/]\s*)*[\w-]+)", re.DOTALL
+)
+"""A command of sbt, with what comes before the task: ``+`` and ``++VERSION``, ``^`` and ``^^VERSION`` (other versions
+of Scala, of sbt), scopes.
+"""
 
 
 def sbt(call: Call) -> Iterator[Effect]:
     """Each operand is a command, or several with ``;`` between them."""
     said = [command for item in call.operands for command in item.text.split(";")]
     for match in filter(None, map(_SBT.match, said)):
-        yield from registry(replace(call, parsed=Parsed(call.parsed.flags, [Field(match[1])])))
+        for task in re.sub(r"\s*([:/])\s*", r"\1", match[1]).split():
+            name = re.split(r"[:/]", task)[-1]
+            yield from registry(replace(call, parsed=Parsed(call.parsed.flags, [Field(name)])))
 
 
 _METHODS = {"DELETE": ("delete",), "PUT": (), "PATCH": ()}
