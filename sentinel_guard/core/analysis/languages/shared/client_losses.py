@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from sentinel_guard.core.analysis.languages.shared import service_libraries
+from sentinel_guard.core.analysis.languages.shared.local_receivers import first_elsewhere
 
 _QUEUES = (
     "redis",
@@ -85,8 +86,8 @@ def lost(code: str, *, models: bool = True) -> str:
     if not loaded or _HERE.search(code):
         return ""
     names_any = service_libraries.names_any
-    takes = _TAKES_DOWN.search(code) if names_any(loaded, service_libraries.SERVICES) else None
+    takes = first_elsewhere(_TAKES_DOWN, code) if names_any(loaded, service_libraries.SERVICES) else None
     found = takes or (_EMPTIES_MODEL.search(code) if models and names_any(loaded, _MODELS) else None)
-    found = found or (_EMPTIES.search(code) if names_any(loaded, _QUEUES) else None)
-    found = found or (_RESETS.search(code) if names_any(loaded, _STORES) else None)
+    found = found or (first_elsewhere(_EMPTIES, code) if names_any(loaded, _QUEUES) else None)
+    found = found or (first_elsewhere(_RESETS, code) if names_any(loaded, _STORES) else None)
     return found[0].strip(".:( \n") if found else ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from sentinel_guard.core.analysis.languages.shared.local_receivers import first_elsewhere
+
 SERVICES = (
     # clouds and clusters
     *("boto3", "botocore", "@aws-sdk", "aws-sdk", "google.cloud", "googleapiclient", "@google-cloud", "googleapis"),
@@ -58,10 +60,12 @@ _RIGHTS = re.compile(
     r"\bremove_protection\(|\bdelete_branch_protection\(|0\.0\.0\.0/0"
 )
 _ACTS = re.compile(
-    r"\.(?:pay|refund|cancel|void_invoice|finalize_invoice|charge|capture|close|archive|deactivate|suspend|disable|invite|archive|trash|ban|kick|unpublish|"
+    r"\.(?:pay|refund|cancel|void_invoice|finalize_invoice|charge|capture|archive|deactivate|suspend|disable|invite|archive|trash|ban|kick|unpublish|"
     r"edit|transition_issue|add_comment|create_comment|create_issue|update_user|chat_postMessage|post_message|publish|"
     r"(?:refunds?|payouts?|transfers?|charges?|Refund|Payout|Transfer|Charge|PaymentIntent|Invoice)\.create)\s*\("
+    r"|\.?\b\w*(?:issue|pull|request|\bpr|\bmr|ticket|card|case|incident|alert|order|account|discussion|thread|channel|poll)s?\.close\("
 )
+"""Files, figures and connections are closed, too."""
 _CLOUDS = (
     *("boto3", "botocore", "aws-sdk", "google.cloud", "googleapiclient", "@google-cloud", "azure"),
     *("kubernetes", "openstack"),
@@ -87,6 +91,6 @@ def acts(code: str) -> str:
     lines = loaded(code)
     if not lines or not names_any(lines, SERVICES) or _HERE.search(code):
         return ""
-    found = _CHANGES.search(code) if names_any(lines, _CLOUDS) else None
-    found = found or _RIGHTS.search(code) or (_ACTS.search(code) if _MANY.search(code) else None)
+    found = first_elsewhere(_CHANGES, code) if names_any(lines, _CLOUDS) else None
+    found = found or _RIGHTS.search(code) or (first_elsewhere(_ACTS, code) if _MANY.search(code) else None)
     return found[0].strip(".( ") if found else ""
