@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := $(wildcard sentinel_guard/launcher/*.[ch] sentinel_guard/broker/*.[ch])
 
-.PHONY: demo test unit rewritten compiled lint format test-agents test-agents-headless agents bench bench-earlier bench-peers bench-agents screens corpus sessions loops faults matrix leaks oracles metamorphic mutated transparency fuzz mutants clean
+.PHONY: demo test unit rewritten compiled lint format test-agents test-agents-headless test-engine agents bench bench-earlier bench-peers bench-agents screens corpus sessions loops faults matrix leaks oracles metamorphic mutated transparency fuzz mutants clean
 
 demo: $(READY)
 	@$(BIN)/sentinel-guard demo
@@ -48,6 +48,11 @@ test-agents: agents
 
 test-agents-headless: agents
 	@rm -rf $(FAILED_AGENTS); $(HEADLESS) -n 2 || { [ $$? = 1 ] && $(HEADLESS) --last-failed --last-failed-no-failures none --maxfail 1; }
+
+# The real engine of containers: podman, whose service speaks docker's API.
+test-engine: $(READY)
+	@command -v podman >/dev/null || { echo "podman is not on PATH: the engine cannot be tested." >&2; exit 1; }
+	@SENTINEL_TEST_ENGINE=1 $(BIN)/python -m pytest -n 0 tests/host/containers
 
 agents: $(READY)
 	@$(BIN)/python -m tests.support.agents.real_agents $(AGENTS)

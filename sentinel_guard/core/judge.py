@@ -20,8 +20,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sentinel_guard.core.checks.base import Case, Check
+from sentinel_guard.core.checks.finding_texts import evidence_target
 from sentinel_guard.core.model import Effect, Finding, Kind, Response, Verdict
 from sentinel_guard.core.policy.presets import softened
+from sentinel_guard.core.policy.target_placeholders import inside
 from sentinel_guard.core.response_phrases import USER_DENIED
 
 MOST = 50
@@ -50,6 +52,22 @@ def apply_reply(asked: Verdict, now: Verdict, *, yes: bool, reason: str = "") ->
         return replace(now, findings=(refused, *now.findings), granted=asked.granted)
     shown = tuple(f for f in asked.findings if f.response is Response.ASK and f not in asked.granted)
     return replace(now, granted=(*asked.granted, *shown), authorized_by="user")
+
+
+def inherit(verdict: Verdict, granted: tuple[Finding, ...]) -> Verdict:
+    """A step of a call that a person said yes to: what was shown of the call is granted to the step, too."""
+    shown = {(f.rule, f.ask, f.evidence) for f in granted}
+    own = tuple(f for f in verdict.findings if (f.rule, f.ask, f.evidence) in shown)
+    return replace(verdict, granted=own) if own or verdict.granted else verdict
+
+
+def carried_out(verdict: Verdict, shown: Sequence[tuple[str, str]]) -> Verdict:
+    """A held call that carries out what a person said yes to: they were shown its target, or a folder above it.
+
+    ``shown``: of each yes its rule and its target.
+    """
+    covered = [f for f in verdict.findings if any(f.rule == r and inside(evidence_target(f), p) for r, p in shown)]
+    return replace(verdict, granted=tuple(covered))
 
 
 def _strictest(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

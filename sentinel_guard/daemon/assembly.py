@@ -18,7 +18,7 @@ from sentinel_guard.agents import registry
 from sentinel_guard.audit import head as head_file
 from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.core.analysis.programs.databases import sql_statements
-from sentinel_guard.core.analysis.world import World
+from sentinel_guard.core.analysis.world import AskingWorld
 from sentinel_guard.core.frame_stack import with_room
 from sentinel_guard.core.model import Action, Entry
 from sentinel_guard.core.session.session import State
@@ -40,6 +40,7 @@ from sentinel_guard.daemon.write_incidents import Incidents
 from sentinel_guard.errors import HostError, StoreError
 from sentinel_guard.host import audit_witness, shims
 from sentinel_guard.host.alert_channels import Alerts
+from sentinel_guard.host.containers import container_engine
 from sentinel_guard.host.git import committed_file
 from sentinel_guard.host.git.repository import Tracked
 from sentinel_guard.host.machine import allocator, birth_time, processes
@@ -278,7 +279,7 @@ class Daemon:
         except StoreError:
             log.exception("the change of the policy could not be recorded")
 
-    def _world(self, live: Live, action: Action) -> World:
+    def _world(self, live: Live, action: Action) -> AskingWorld:
         # What the process itself inherited, not what it says: the analysis must see what the command will see.
         environ = processes.environ(action.who.pid) if action.who else dict(os.environ)
         return HostWorld(
@@ -288,6 +289,7 @@ class Daemon:
             policy=live.policy(),
             root=live.session.root,
             committed=committed_file.read,
+            engines=lambda name: container_engine.ask(name, environ, live.begun_in, live.session.started),
         )
 
 

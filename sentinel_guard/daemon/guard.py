@@ -23,15 +23,14 @@ from typing import Protocol
 
 from sentinel_guard.core import encode_entries, response_text
 from sentinel_guard.core.analysis.analyse import analyse
-from sentinel_guard.core.analysis.world import World
+from sentinel_guard.core.analysis.world import AskingWorld, World
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.finding_texts import evidence_target
 from sentinel_guard.core.checks.registry import OF_OUTCOMES, OF_PROPOSALS
 from sentinel_guard.core.checks.rules import OUTSIDE_RULES
 from sentinel_guard.core.frame_stack import with_room
-from sentinel_guard.core.judge import apply_reply, judge
+from sentinel_guard.core.judge import apply_reply, carried_out, inherit, judge
 from sentinel_guard.core.model import Action, Effect, Entry, Finding, Layer, Outcome, Question, Response, Verdict
-from sentinel_guard.core.policy.target_placeholders import inside
 from sentinel_guard.core.secrets.egress.outgoing_data import is_looked_into
 from sentinel_guard.core.session.operation_fingerprint import command_text, is_poll, operation
 from sentinel_guard.core.session.session import Event, State
@@ -107,7 +106,7 @@ class Guard:
         sessions: Sessions,
         reactions: Reactions,
         tokens: TokenRecords,
-        world: Callable[[Live, Action], World],
+        world: Callable[[Live, Action], AskingWorld],
         is_new: IsNew,
         now: Callable[[], float],
     ) -> None:
@@ -181,28 +180,43 @@ class Guard:
         return waited
 
     async def _judge(self, live: Live, action: Action, op: str, brought: Brought) -> Verdict:
-        """Look at the action with the machine and the session as they are now.
+        """Look at the action with the machine and the session as they are now; an engine of containers is asked only
+        where a person would be.
+        """
+        verdict, wonders = await self._look(live, action, op, brought)
+        if wonders and verdict.response is Response.ASK:
+            verdict, _ = await self._look(live, action, op, brought, asks=True)
+        return verdict
+
+    async def _look(
+        self, live: Live, action: Action, op: str, brought: Brought, *, asks: bool = False
+    ) -> tuple[Verdict, bool]:
+        """The verdict, and whether an engine of containers might have said more.
 
         What may take long (many commands, a loop, a search of folders; what may leave and is looked into) is done
         beside our own loop; where the session went on meanwhile, its effects are judged again.
         """
-        moved = 0
+        moved, wonders = 0, False
         known: Case | None = None
         tracked = repository.once(functools.partial(repository.tracked, live.session.root))
         while True:
             at_once, session = moved == MOVED, live.session
             known = known if known and known.session.made == session.made else None
             case_of = self._case_of(live, action, op, brought, tracked)
-            look = functools.partial(_case, case_of, action, session.made, self._world(live, action), known)
-            if not (known or at_once) and takes_long(action):
+            world = self._world(live, action)
+            world.asks = asks
+            look = functools.partial(_case, case_of, action, session.made, world, known)
+            if not (known or at_once) and (asks or takes_long(action)):
                 known = await asyncio.to_thread(with_room, look)
+                wonders = wonders or world.wonders
             else:
                 known = look()
+                wonders = wonders or world.wonders
                 if at_once or not _weighs_long(known):
-                    return _verdict(live, known)
+                    return _verdict(live, known), wonders
                 verdict = await asyncio.to_thread(with_room, functools.partial(_verdict, live, known))
                 if live.session is session:
-                    return verdict
+                    return verdict, wonders
             moved += 1
 
     def _case_of(self, live: Live, action: Action, op: str, brought: Brought, tracked: Tracked) -> Callable[..., Case]:
@@ -363,9 +377,13 @@ def _case(case_of: Callable[..., Case], action: Action, made: frozenset[str], wo
 
 def _verdict(live: Live, case: Case) -> Verdict:
     verdict = live.discretion.verdict(judge(case, OF_PROPOSALS))
-    if case.action.layer is Layer.KERNEL:
-        return _carried_out(verdict, live)
-    return _inherit(verdict, live.grants.get(case.action.parent, ()))
+    parent = case.action.parent
+    if case.action.layer is not Layer.KERNEL:
+        return inherit(verdict, live.grants.get(parent, ()))
+    # The agent's own process has no call above it: there the yes may be to any of its tools.
+    given = itertools.chain(*live.grants.values()) if parent == STEP else live.grants.get(parent, ())
+    shown = [(finding.rule, evidence_target(finding)) for finding in given]
+    return carried_out(verdict, [*shown, *((rule, path) for rule in OUTSIDE_RULES for path in live.released)])
 
 
 def _nobody(finding: Finding, words: str) -> Finding:
@@ -378,23 +396,3 @@ def _nobody(finding: Finding, words: str) -> Finding:
 def _as_shown(asked: Verdict, finding: Finding) -> Verdict:
     """The verdict with no other question than the one on the screen: each other one is asked by itself."""
     return replace(asked, findings=tuple(f for f in asked.findings if f.ask == finding.ask))
-
-
-def _inherit(verdict: Verdict, granted: tuple[Finding, ...]) -> Verdict:
-    """A step of a call that a person said yes to: what was shown of the call is granted to the step, too."""
-    shown = {(f.rule, f.ask, f.evidence) for f in granted}
-    own = tuple(f for f in verdict.findings if (f.rule, f.ask, f.evidence) in shown)
-    return replace(verdict, granted=own) if own or verdict.granted else verdict
-
-
-def _carried_out(verdict: Verdict, live: Live) -> Verdict:
-    """A held call that carries out what a person said yes to: they were shown its target, or a folder above it.
-
-    The agent's own process has no call above it: there the yes may be to any of its tools.
-    """
-    parent = verdict.action.parent
-    given = itertools.chain(*live.grants.values()) if parent == STEP else live.grants.get(parent, ())
-    shown = [(finding.rule, evidence_target(finding)) for finding in given]
-    shown += [(rule, path) for rule in OUTSIDE_RULES for path in live.released]
-    covered = [f for f in verdict.findings if any(f.rule == r and inside(evidence_target(f), p) for r, p in shown)]
-    return replace(verdict, granted=tuple(covered))

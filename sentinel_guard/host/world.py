@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from sentinel_guard.core.analysis.engine_facts import Engine
 from sentinel_guard.core.analysis.secret_names import KINDS, may_hold_secret
 from sentinel_guard.core.analysis.world import MAX_READ, Peek
 from sentinel_guard.core.policy.policy import Policy
@@ -62,7 +63,7 @@ class HostWorld:
     """A World on the real file system, for one text.
 
     ``environ`` is the session's at its start; ``shims`` are folders that ``which`` passes by; ``policy`` and ``root``,
-    the repository, say which paths matter by their own name; ``committed`` reads the history.
+    the repository, say which paths matter by their own name; ``committed`` reads the history, ``engines`` asks one.
     """
 
     def __init__(
@@ -74,8 +75,10 @@ class HostWorld:
         policy: Policy | None = None,
         root: str = "",
         committed: Callable[[str, str], str | None] | None = None,
+        engines: Callable[[str], Engine | None] | None = None,
     ) -> None:
-        self.cut = False
+        self.cut = self.asks = self.wonders = False
+        self._ask, self._engines = engines, dict[str, Engine | None]()
         self._policy, self._committed, self._waits = policy or Policy(), committed, WAITS
         self._left, self._seconds = glob_search.ENTRIES_IN_ALL, glob_search.SECONDS
         self._seen = glob_search.SeenFolders({}, {})
@@ -195,6 +198,14 @@ class HostWorld:
         text = self._committed(folder, name)
         self._waits -= time.monotonic() - began
         return text
+
+    def engine(self, program: str) -> Engine | None:
+        if self._ask is None or not self.asks:
+            self.wonders = self._ask is not None
+            return None
+        if program not in self._engines:
+            self._engines[program] = self._ask(program)
+        return self._engines[program]
 
     def which(self, name: str) -> str:
         """The guard's own program is found where it runs, if it is not on PATH."""

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from sentinel_guard.core import hash_chain
+from sentinel_guard.core.analysis.engine_facts import Engine
 from sentinel_guard.core.analysis.secret_names import KINDS, may_hold_secret
 from sentinel_guard.core.analysis.world import MAX_READ, Peek
 from sentinel_guard.core.hash_chain import Head
@@ -37,6 +38,7 @@ class FakeWorld:
         folds: bool = False,
         shims: tuple[str, ...] = (),
         commits: Mapping[str, str] | None = None,
+        engines: Mapping[str, Engine] | None = None,
     ) -> None:
         self.home = home
         self.shims = shims
@@ -46,7 +48,8 @@ class FakeWorld:
         """Names that differ in case, or in the encoding of their accents, are one."""
         self.commits = dict(commits or {})
         """``FOLDER COMMIT:PATH`` -> its text."""
-        self.cut = False
+        self.cut = self.wonders = False
+        self.asks, self.engines = True, dict(engines or {})
         self.environ = {"HOME": home, "PATH": "/usr/bin:/bin", "USER": "ann"} if environ is None else dict(environ)
         self.files = dict(files or {})
         self.links = dict(links or {})
@@ -120,6 +123,9 @@ class FakeWorld:
 
     def committed(self, folder: str, name: str) -> str | None:
         return self.commits.get(f"{folder} {name}")
+
+    def engine(self, program: str) -> Engine | None:
+        return self.engines.get(program)
 
     def which(self, name: str) -> str:
         return self.programs.get(name, "")

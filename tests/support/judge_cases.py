@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sentinel_guard.core import encode_entries
 from sentinel_guard.core.analysis.analyse import analyse
+from sentinel_guard.core.analysis.engine_facts import Engine
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.rules import rules
 from sentinel_guard.core.model import Action, Command, Effect, Kind, Layer, Outcome, Response, Verdict
@@ -89,17 +90,18 @@ def said_of_last(
     links: Mapping[str, str] | None = None,
     new: Sequence[str] = (),
     commits: Mapping[str, str] | None = None,
+    engines: Mapping[str, Engine] | None = None,
 ) -> Response:
     """What the built-in rules say of the last call in PROJECT, after the others ended with their codes (0 where none
     stands beside one). ``files`` by path: from the root, ``~/``, or below PROJECT; ``new``: born in the session;
-    ``commits``: by folder and ``COMMIT:PATH``.
+    ``commits``: by folder and ``COMMIT:PATH``; ``engines``: by their program.
     """
     there = {
         name if name[0] == "/" else f"{HOME}/{name[2:]}" if name[0] == "~" else f"{PROJECT}/{name}": text
         for name, text in files.items()
     }
     policy, session = merge(builtin()), Session("s", PROJECT)
-    world, said = FakeWorld(there, links=links, folders=(PROJECT,), commits=commits), Response.ALLOW
+    world, said = FakeWorld(there, links=links, folders=(PROJECT,), commits=commits, engines=engines), Response.ALLOW
     for number, call in enumerate(calls):
         text, code = (call, 0) if isinstance(call, str) else call
         act = Action(f"a{number}", "s", Layer.HOOK, "bash", {"command": text}, PROJECT, 1.0 + number, PROJECT)

@@ -63,6 +63,7 @@ LAYERS = (
     "audit/",
     "humans/",
     "host/machine/",
+    "host/containers/",
     "host/",
     "host/git/",
     "host/audit_witness.py",

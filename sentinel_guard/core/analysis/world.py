@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Protocol
 
+from sentinel_guard.core.analysis.engine_facts import Engine
+
 MAX_READ = 256 * 1024
 """Bytes of a script that are looked at."""
 
@@ -70,5 +72,18 @@ class World(Protocol):
         that is no text of at most MAX_READ bytes, or not sure.
         """
 
+    def engine(self, program: str) -> Engine | None:
+        """What the person's own engine of this machine tells (``docker``, ``podman``); None where it is not asked, does
+        not answer, or the session had a hand in which one that is.
+        """
+
     def which(self, name: str) -> str:
         """The program that PATH gives for a name, shims apart; ``""`` for none."""
+
+
+class AskingWorld(World, Protocol):
+    """One that asks engines of containers only where it is told that a person's answer is at stake."""
+
+    asks: bool
+    wonders: bool
+    """It would have asked one."""

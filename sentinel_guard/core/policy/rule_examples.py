@@ -91,6 +91,9 @@ class ExampleWorld:
     def committed(self, folder: str, name: str) -> str | None:  # noqa: ARG002 - World's
         return None
 
+    def engine(self, program: str) -> None:  # noqa: ARG002 - World's
+        return None
+
     def which(self, name: str) -> str:
         return f"/usr/bin/{name}"
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
 
 from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.engine_facts import Engine
 from sentinel_guard.core.analysis.expansion.copied_folders import CopiedFolders, moved
 from sentinel_guard.core.analysis.expansion.glob_patterns import fits
 from sentinel_guard.core.analysis.secret_names import may_hold_secret
@@ -69,7 +70,7 @@ class Overlay:
         """By such a name: the simple command that made it, as written; None for one that hides whether it failed."""
         self.proven = frozenset[str]()
         """The same of earlier texts of this session, proved by their success."""
-        self._ending: set[str] = set()
+        self._ending, self._stirred = set[str](), set[str]()
         self.unmade: set[str] = set()
         """Of these the names that the text takes away again, or that may be somebody else's from here on."""
         self.budget = Budget()
@@ -125,16 +126,20 @@ class Overlay:
 
     def unmake(self, *names: str) -> None:
         """What bears one of these names (with a space behind it: what begins so) is nobody's of this session now."""
-
-        def is_meant(one: str) -> bool:
-            return any(one == name or (name.endswith(" ") and one.startswith(name)) for name in names)
-
-        for name in [*filter(is_meant, self.own)]:
+        for name in [one for one in self.own if _is_meant(one, names)]:
             self.own.discard(name)
             self.makers.pop(name, None)
-        lost = [*filter(is_meant, self.proven)]
+        lost = [one for one in self.proven if _is_meant(one, names)]
+        self._stirred.update(names)
         self.unmade.update(lost)
         self.proven = self.proven.difference(lost)
+
+    def is_stirred(self, name: str) -> bool:
+        """Whether the text so far may have put something else under this name: what is there now says nothing of it."""
+        return _is_meant(name, self._stirred)
+
+    def engine(self, program: str) -> Engine | None:
+        return self._world.engine(program)
 
     def end(self, *names: str) -> None:
         """The same, once something else can take their place: what ends it twice ends its own."""
@@ -378,6 +383,11 @@ class Overlay:
 
     def which(self, name: str) -> str:
         return self._world.which(name)
+
+
+def _is_meant(one: str, names: Iterable[str]) -> bool:
+    """By one of these names, or by the beginning that one with a space behind it is."""
+    return any(one == name or (name.endswith(" ") and one.startswith(name)) for name in names)
 
 
 def _and_above(path: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from sentinel_guard.core.analysis import places, task_words
+from sentinel_guard.core.analysis import paths, places, task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, Parsed
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.secret_names import names_secret
@@ -28,7 +28,7 @@ _TAKEN_OVER = re.compile(r"(?m)^\s*(?:extends|<<)\s*:|\bvolumes_from\b|\*\w")
 _LONG = re.compile(r"\b(?:source|target|type)[\"']?\s*:")
 """A mount in the long form."""
 _MOUNT = re.compile(r"([\w.~${}/-]+):(/(?!/)[\w./-]+)(?::([\w,]+))?")
-_SETTINGS = re.compile(r"/docker-entrypoint-initdb|/etc/|.*\.(?:conf|cnf|ini|sql|sh)$")
+SETTINGS = re.compile(r"/docker-entrypoint-initdb|/etc/|.*\.(?:conf|cnf|ini|sql|sh)$")
 """Where a mount holds what a server is set up with, and none of its data."""
 
 _SERVER = re.compile(
@@ -157,6 +157,40 @@ def names_volumes(call: Call, parsed: Parsed) -> bool:
     """Whether a project has volumes that outlive its containers; one whose files cannot be read may have some."""
     found = texts(call, parsed)
     return found is None or any(map(_VOLUMES.search, found))
+
+
+_TOP_NAME = re.compile(r"(?m)^['\"]?name['\"]?\s*:[ \t]*(.*?)[ \t]*(?:#.*)?$")
+_PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+
+
+def project_name(call: Call, parsed: Parsed) -> str:
+    """As Compose names a project; empty where it may be another.
+
+    https://docs.docker.com/compose/how-tos/project-name/
+    """
+    item = parsed.value("-p", "--project-name")
+    held = call.scope.lookup("COMPOSE_PROJECT_NAME")
+    found = texts(call, parsed)
+    if item is not None or held.isset:
+        name = (item.text if item.known else "") if item is not None else "".join(held.items) if held.known else ""
+    elif found is None or any(_says(call, one, _NAMES_PROJECT) for one in _variables(parsed)):
+        return ""
+    elif named := [value.strip("'\"") for text in found for value in _TOP_NAME.findall(text)]:
+        name = named[-1]
+    else:
+        given = parsed.values("-f", "--file")
+        folder = paths.parent(call.locate(given[0])) if given else call.cwd
+        name = normalised(paths.base(folder))
+    return name if found is not None and _PLAIN_NAME.fullmatch(name) else ""
+
+
+def _variables(parsed: Parsed) -> list[Field]:
+    return [*parsed.values("--env-file")] or [Field(".env")]
+
+
+def normalised(name: str) -> str:
+    """What Compose makes of a folder's name."""
+    return re.sub(r"[^a-z0-9_-]", "", name.lower()).lstrip("_-")
 
 
 _FROM_OTHERS = re.compile(r"(?m)^\s*(?:include|extends|secrets|configs)\s*:")
@@ -328,5 +362,5 @@ def _keeps(block: str, *, own: bool) -> bool:
     if not re.search(r"\bvolumes\b", block):
         return False
     mounts = [(inside, mode) for name, inside, mode in _MOUNT.findall(block) if not (own and _VOLUME.fullmatch(name))]
-    kept = (inside for inside, mode in mounts if "ro" not in mode.split(",") and not _SETTINGS.match(inside))
+    kept = (inside for inside, mode in mounts if "ro" not in mode.split(",") and not SETTINGS.match(inside))
     return not _MOUNT.search(block) or bool(_LONG.search(block)) or any(kept)

@@ -168,7 +168,7 @@ def compose(call: Call) -> Effects:
         service = run.operands[0].text if run.operands else ""
         sets = run.values("-e", "--env", "--env-from-file") or any(_SETS.search(item.text) for item in run.operands)
         away = sets or not container_engines.is_here(call) or is_production(call)
-        project = None if away else own_containers.project(call, parsed)
+        project = None if away else own_containers.project(call, parsed, service=service)
         spared = project is not None and service in project.services and "volumes" not in project.services[service]
         kept = (*_volumes(call, run), *(() if spared else _KEPT))
         where = "docker" if away or verb == "run" else own_containers.place_of_service(call, parsed, run)

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from sentinel_guard.core.analysis import paths, places, task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, Call, Parsed
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.cloud import compose_files, container_engines
+from sentinel_guard.core.analysis.programs.cloud import compose_files, container_engines, engine_witness
 from sentinel_guard.core.analysis.programs.cloud.container_engines import is_here
+from sentinel_guard.core.analysis.programs.cloud.engine_witness import LEADS, SAYS_SERVER, is_server
 
 _VALUE = re.compile(r"\"?\$(?:(\w+)|\{(\w+)\})\"?")
 _ONE_OPTION = r"(?:\s+(?:--(?:rm|init|privileged|interactive|tty)|-[it]+|-\S+=\S+|-\S+\s+[^-\s]\S*))*"
@@ -66,7 +67,7 @@ def unmake(call: Call, verb: str, operands: Sequence[Field]) -> None:
     if verb == "network" and operands and operands[0].text == "disconnect":
         call.world.end(*_ports_of(call, [_called(call, item) for item in operands[2:]]))
     if verb in _ENDS:
-        call.world.end(*_ports_of(call, [_called(call, item) for item in operands]))
+        call.world.end(engine_witness.ANY_PORT, *_ports_of(call, [_called(call, item) for item in operands]))
     if verb in ("rm", "rename"):
         call.world.end(*_databases_inside(call))
         call.world.end(*(f"container {name}" if (name := _called(call, item)) else "container " for item in operands))
@@ -74,37 +75,10 @@ def unmake(call: Call, verb: str, operands: Sequence[Field]) -> None:
         call.world.end("container ", "port ")
 
 
-_SERVER = re.compile(
-    r"(?:.*[_-])?(?:postgres(?:ql)?|postgis|pgvector|timescaledb?|mysql|mariadb|percona|mongo(?:db)?|redis|valkey|keydb"
-    r"|dragonfly|memcached|rabbitmq|kafka|redpanda|nats|zookeeper|etcd|consul|vault|elasticsearch|opensearch|cassandra"
-    r"|scylla|neo4j|clickhouse|cockroach|influxdb|mssql|edge|oracle|minio|localstack|azurite|dynamodb|emulators?|registry"
-    r"|verdaccio|mailhog|mailpit|solr|couchdb|couchbase|arangodb|surrealdb|yugabyte|tidb|questdb|wiremock|mockserver"
-    r"|moto|elasticmq|activemq|artemis|pulsar|temporal|keycloak|openldap|typesense|meilisearch|qdrant|weaviate|milvus"
-    r"|gcs|sftp|server|db)(?:[_-].*|\d*)"
-)
-_LEADS = re.compile(
-    r"(?i)bouncer|pool|proxy|gateway|router|tunnel|socat|\bssh\b|admin|exporter|connect|agent|client|relay|forward"
-    r"|bridge|sentinel|express"
-)
-_BY_FOLDER = ("mssql/server", "clickhouse/clickhouse-server", "mysql/mysql-server", "scylladb/scylla")
 _HOSTS = ("", "127.0.0.1", "0.0.0.0", "localhost")  # noqa: S104 - what a text says
 _PUBLISHES = re.compile(r"(?:([\w.]*):)?(\d+):\d+(?:/tcp)?")
 _ANY_PORT = re.compile(r"(?:[\w.]+::)?\d+(?:/\w+)?")
 """A port of the container's alone: the engine takes one that is free."""
-_SAYS_SERVER = re.compile(
-    r"(?i)\w*(?:HOST|URL|URI|ADDR(?:ESS)?|ENDPOINTS?|SERVERS?|PEERS?|REPLICA\w*|UPSTREAM|DSN)(?:_\w+)?"
-)
-
-
-def is_server(image: str) -> bool:
-    """Whether an image is one of a database, broker or emulator, as its name says, and nothing that leads on."""
-    name = image.partition("@")[0]
-    path, _, base = name.rpartition("/")
-    base = base.partition(":")[0]
-    if _LEADS.search(name):
-        return False
-    known = _SERVER.fullmatch(base) is not None and base not in ("server", "db", "edge")
-    return known or f"{paths.base(path)}/{base}" in _BY_FOLDER
 
 
 def note_run(call: Call, sources: Sequence[str]) -> None:
@@ -120,7 +94,7 @@ def note_run(call: Call, sources: Sequence[str]) -> None:
         note(call, named)
     goes_on = call.has("-d", "--detach") and call.command.subcommand == "run" and not call.has("--entrypoint")
     image, *command = call.operands or [Field("")]
-    leads = any(_LEADS.search(item.text) for item in command) or (command and paths.base(command[0].text) in SHELLS)
+    leads = any(LEADS.search(item.text) for item in command) or (command and paths.base(command[0].text) in SHELLS)
     if not goes_on or _joins(call) or not is_server(image.text) or leads:
         _takes_the_place(call, None)
         return
@@ -148,7 +122,7 @@ def _joins(call: Call) -> bool:
     if call.has("--env-file") or any(name == "host" or name.startswith(("container:", "ns:")) for name in networks):
         return True
     given = [item.text.partition("=")[0] for item in call.parsed.values("-e", "--env")]
-    return any(map(_SAYS_SERVER.fullmatch, given))
+    return any(map(SAYS_SERVER.fullmatch, given))
 
 
 def note(call: Call, item: Field) -> None:
@@ -165,7 +139,9 @@ def is_own(call: Call, item: Field) -> bool:
         return True
     held = _VALUE.fullmatch(item.source)
     started = _STARTS.fullmatch(call.scope.written.get(held[1] or held[2], "")) if held else None
-    return started is not None and _BINDS.search(started[1]) is None and _TOLD.search(started[1]) is None
+    if started is not None and _BINDS.search(started[1]) is None and _TOLD.search(started[1]) is None:
+        return True
+    return item.known and engine_witness.is_own_container(call, item.text)
 
 
 def place(call: Call, container: Field) -> str:
@@ -220,6 +196,27 @@ _TESTS_FILE = re.compile(
     r"(?i)(?:docker-)?compose[._-](?:tests?|testing|e2e|integration|ci)\.ya?ml|(?:tests?|e2e)[._-](?:docker-)?compose\.ya?ml"
 )
 _BEGINS = ("up", "create", "run")
+_LEAVES = frozenset(
+    (
+        *("exec", "down", "rm", "stop", "kill", "ps", "ls", "logs", "config", "top", "images", "version", "port"),
+        *(
+            "wait",
+            "build",
+            "pull",
+            "push",
+            "events",
+            "stats",
+            "volumes",
+            "cp",
+            "convert",
+            "attach",
+            "pause",
+            "unpause",
+            "",
+        ),
+    )
+)
+"""Verbs that put nothing in another's place."""
 _TOP_VOLUMES = re.compile(r"(?m)^volumes:[ \t]*\n((?:[ \t]+.*\n?|[ \t]*(?:#.*)?\n)*)")
 _FIRST_DEEP = re.compile(r"(?m)^(?:  |\t| {3,4})['\"]?([\w.-]+)['\"]?:")
 _PORTS = re.compile(r"\bports['\"]?\s*:(.*(?:\n\s*(?:-|(?:target|published|protocol|mode)\b).*)*)")
@@ -236,6 +233,9 @@ def note_project(call: Call, parsed: Parsed, verb: str) -> None:
     files = [item for item in parsed.values("-f", "--file") if item.known]
     if verb in _BEGINS and name and is_here(call) and not is_somebodys(call, name, files):
         call.world.own.add(f"compose project {name}")
+    if verb not in _LEAVES:
+        call.world.settle()
+        call.world.unmake("service ")
     if verb in ("up", "down", "rm", "stop", "kill"):
         _unmake_ports(call, parsed, verb)
     given = {item.text for item in parsed.operands}
@@ -261,7 +261,7 @@ _MAY_NOT_LISTEN = re.compile(
 def _listens(lines: str) -> bool:
     """Whether a service surely is a server of its own: a known one, which nothing leads elsewhere or keeps from it."""
     images = _IMAGE.findall(lines)
-    return len(images) == 1 and is_server(images[0]) and not (_MAY_NOT_LISTEN.search(lines) or _LEADS.search(lines))
+    return len(images) == 1 and is_server(images[0]) and not (_MAY_NOT_LISTEN.search(lines) or LEADS.search(lines))
 
 
 def _ports(lines: str) -> list[str]:
@@ -277,19 +277,33 @@ def _unmake_ports(call: Call, parsed: Parsed, verb: str) -> None:
     if texts is not None:
         call.world.unmake(*(f"port {port}" for text in texts for port in _ports(text)))
     else:
-        call.world.end(*_ports_of(call, ()))
+        call.world.end(engine_witness.ANY_PORT, *_ports_of(call, ()))
     if verb in ("down", "rm"):
         call.world.end(*_databases_inside(call))
 
 
-def project(call: Call, parsed: Parsed, *, begins: bool = False) -> compose_files.Project | None:
-    """What is known of the services of a project, also of one that the session started under a name of its own."""
-    own = bool(_project(call, parsed)) and is_own_project(call, parsed)
+def project(call: Call, parsed: Parsed, *, begins: bool = False, service: str = "") -> compose_files.Project | None:
+    """What is known of the services of a project, also of one that the session started under a name of its own, or, of
+    a ``service`` in one, as the engine says.
+    """
+    own = bool(_project(call, parsed)) and _is_named_own(call, parsed)
+    own = own or (bool(service) and _is_witnessed(call, parsed, service))
     return compose_files.project(call, parsed, own=own, begins=begins)
 
 
 def is_own_project(call: Call, parsed: Parsed) -> bool:
     """Whether the volumes of a project are the session's, or those that tests make anew."""
+    return _is_named_own(call, parsed) or _is_witnessed(call, parsed)
+
+
+def _is_witnessed(call: Call, parsed: Parsed, service: str = "") -> bool:
+    name, texts = compose_files.project_name(call, parsed), compose_files.texts(call, parsed)
+    declared = {f"{name}_{volume}" for volume in _volumes(texts or ())}
+    return bool(name) and not _shares(texts) and engine_witness.is_own_project(call, name, declared, service)
+
+
+def _is_named_own(call: Call, parsed: Parsed) -> bool:
+    """The same by names alone."""
     if not is_here(call):
         return False
     if name := _project(call, parsed):
@@ -327,7 +341,7 @@ def is_somebodys(call: Call, name: str, files: Sequence[Field] = ()) -> bool:
     root = call.world.root or call.cwd
     folders = dict.fromkeys((call.cwd, root, *(paths.parent(call.locate(item)) for item in files)))
     beside = (path for folder in (paths.parent(root), root) for path in call.world.glob(f"{folder}/*"))
-    if _normalised(name) in {_normalised(paths.base(path)) for path in (*folders, *beside)}:
+    if compose_files.normalised(name) in {compose_files.normalised(paths.base(path)) for path in (*folders, *beside)}:
         return True
     said = re.compile(rf"(?i)(?<![\w-]){re.escape(name)}(?![\w-])")
     kept = (path for folder in folders for path in call.world.glob(f"{folder}/.env*"))
@@ -336,11 +350,6 @@ def is_somebodys(call: Call, name: str, files: Sequence[Field] = ()) -> bool:
     named = (call.world.glob(f"{folder}/{pattern}") for folder in folders for pattern in _PROJECT_FILES)
     found = dict.fromkeys((*(path for group in named for path in group), *map(call.locate, files)))
     return any(said.search(call.world.read(path) or "") for path in found)
-
-
-def _normalised(name: str) -> str:
-    """https://docs.docker.com/compose/how-tos/project-name/: what Compose makes of a folder's name."""
-    return re.sub(r"[^a-z0-9_-]", "", name.lower()).lstrip("_-")
 
 
 _COMMENTS = re.compile(r"(?m)(?:^|(?<=\s))#.*$")

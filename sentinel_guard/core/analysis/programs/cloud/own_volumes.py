@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, Parsed
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.cloud import container_engines, own_containers
+from sentinel_guard.core.analysis.programs.cloud import container_engines, engine_witness, own_containers
 
 _OF_TRIALS = re.compile(
     r"(?i)(?:.*[_.-])?(?:tests?|scratch|tmp|temp|trial|throwaway|probe|repro|sandbox)(?:[_.-].*|\d*)"
@@ -67,4 +67,7 @@ def note_created(call: Call) -> None:
 
 
 def is_own(call: Call, item: Field) -> bool:
-    return item.known and container_engines.is_here(call) and call.world.is_own(f"volume {item.text}")
+    """Whether the session made a volume, by its name or as the engine says."""
+    if not item.known or not container_engines.is_here(call):
+        return False
+    return call.world.is_own(f"volume {item.text}") or engine_witness.is_own_volume(call, item.text)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from sentinel_guard.core.analysis import places
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, Parsed, options, parse
 from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.programs.cloud import engine_witness
 
 
 class _Words(NamedTuple):
@@ -85,14 +86,20 @@ def is_own(call: Call) -> bool:
         found = [match and match["port"] for match in map(_ADDRESS.fullmatch, _addresses(call))]
     else:
         found = [*_said(call, row, parse(without_password(call), MYSQL) if row.by_socket else call.parsed)]
-    return bool(found) and all(port is not None and is_own_port(call, port) for port in found)
+    addressed = row is None or row.port_variable != "PGPORT" or any(_told(call, row, call.parsed)[0])
+    return bool(found) and all(port is not None and is_own_port(call, port, addressed=addressed) for port in found)
 
 
-def is_own_port(call: Call, port: str) -> bool:
-    """Whether this text or session started what listens at a port of this machine, and nothing leads from there."""
+def is_own_port(call: Call, port: str, *, addressed: bool = True) -> bool:
+    """Whether this text or session started what listens at a port of this machine, and nothing leads from there.
+
+    ``addressed``: a host is named, too. Without one libpq speaks to a socket that bears the port's number, of which the
+    engine of containers knows nothing.
+    """
     number = re.compile(rf"(?<!\d){port}(?!\d)")
     own = call.world.is_own(f"port {port}") or f"server at port {port}" in call.world.own
-    return own and not any(map(number.search, call.world.forwards))
+    led = any(map(number.search, call.world.forwards))
+    return not led and (own or (addressed and engine_witness.is_own_port(call, port)))
 
 
 def _addresses(call: Call) -> Iterator[str]:

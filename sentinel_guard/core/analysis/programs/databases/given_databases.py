@@ -261,7 +261,7 @@ def _value_says(call: Call, name: str, text: str) -> bool | None:
     if (file := _FILE.fullmatch(text)) is not None:
         return _is_temporary(call, paths.normal(file["file"])) or None
     if _PORT.fullmatch(name):
-        return (text.isdigit() and client_servers.is_own_port(call, text)) or None
+        return (text.isdigit() and client_servers.is_own_port(call, text, addressed=False)) or None
     apart = "/" in text or "://" in text or _KEYS.match(text) or name.endswith(("SERVICE", "SERVICEFILE"))
     return None if apart else False
 
