@@ -67,7 +67,8 @@ def unmake(call: Call, verb: str, operands: Sequence[Field]) -> None:
     if verb == "network" and operands and operands[0].text == "disconnect":
         call.world.end(*_ports_of(call, [_called(call, item) for item in operands[2:]]))
     if verb in _ENDS:
-        call.world.end(engine_witness.ANY_PORT, *_ports_of(call, [_called(call, item) for item in operands]))
+        call.world.unmake(engine_witness.ANY_PORT)
+        call.world.end(*_ports_of(call, [_called(call, item) for item in operands]))
     if verb in ("rm", "rename"):
         call.world.end(*_databases_inside(call))
         call.world.end(*(f"container {name}" if (name := _called(call, item)) else "container " for item in operands))
@@ -277,7 +278,8 @@ def _unmake_ports(call: Call, parsed: Parsed, verb: str) -> None:
     if texts is not None:
         call.world.unmake(*(f"port {port}" for text in texts for port in _ports(text)))
     else:
-        call.world.end(engine_witness.ANY_PORT, *_ports_of(call, ()))
+        call.world.unmake(engine_witness.ANY_PORT)
+        call.world.end(*_ports_of(call, ()))
     if verb in ("down", "rm"):
         call.world.end(*_databases_inside(call))
 

@@ -33,7 +33,7 @@ class _Words(NamedTuple):
     """Where the host is ``localhost``, or not said, a port counts for nothing."""
 
 
-_PG = _Words(("-h", "--host"), ("-p", "--port"), (), "", ("PGHOST", "PGSERVICE"), "PGPORT", ("PGHOSTADDR",))
+_PG = _Words(("-h", "--host"), ("-p", "--port"), (), "", ("PGHOST",), "PGPORT", ("PGHOSTADDR", "PGSERVICE"))
 _PSQL = _PG._replace(names=("-d", "--dbname"), operands="name")
 _MYSQL = _Words(("-h", "--host"), ("-P", "--port"), (), "", ("MYSQL_HOST",), "MYSQL_TCP_PORT", by_socket=True)
 _REDIS = _Words(("-h", "-u"), ("-p",))
