@@ -1,22 +1,18 @@
-"""File commands (rm, mv, cp, chmod, tee, grep …) that read, write, move and delete files: argv -> effects."""
+"""File commands (rm, mv, cp, tee, grep …) that read, write, move and delete files: argv -> effects."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from sentinel_guard.core.analysis import file_modes, paths
+from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.files import archives, pictures, searches
+from sentinel_guard.core.analysis.programs.files import archives, file_attributes, pictures, searches
 from sentinel_guard.core.analysis.programs.files.patch_files import enveloped, patched_paths
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
-
-_SETUID = re.compile(r"0*[4-7][0-7]{3}|0*2[0-7]{3}|[ugoa,=+rwxX-]*[+=][rwxX]*s.*")
-_MODE_FLAGS = ("-r", "-w", "-x", "-X", "-s", "-t", "-u", "-g", "-o", "-a")
 
 
 def rm(call: Call) -> Effects:
@@ -104,7 +100,7 @@ def cp(call: Call) -> Effects:
 
 def install(call: Call) -> Effects:
     mode = call.parsed.value("-m", "--mode")
-    if mode is not None and _SETUID.fullmatch(mode.text):
+    if mode is not None and file_attributes.SETUID.fullmatch(mode.text):
         yield call.effect(Kind.PRIVILEGE, "setuid")
     if call.has("-d", "--directory"):
         yield from mkdir(call)
@@ -194,16 +190,6 @@ def trash(call: Call) -> Effects:
         yield from call.delete(items, "move", "out")
 
 
-def labels(call: Call) -> Effects:
-    """setfattr, chcon: the names behind the first operand, or behind the options."""
-    items = (
-        call.operands[1:]
-        if call.command.program == "chcon" and not call.has("-t", "-u", "-r", "-l", "--reference")
-        else call.operands
-    )
-    yield from _attributes(call, items, "mode")
-
-
 def exif(call: Call) -> Effects:
     """Exiftool writes where a tag is assigned."""
     if any("=" in item.text or item.text.startswith("-overwrite") for item in call.fields[1:] if item.text[:1] == "-"):
@@ -230,40 +216,6 @@ def truncate(call: Call) -> Effects:
     empty = ("empty",) if size is not None and size.text.strip("<>=/%") in ("0", "0K", "0M", "0G") else ()
     for item in call.operands:
         yield from call.write(item, "truncate", *empty)
-
-
-_SHUT = re.compile(r"0*[0-3]?\d{2}|0*[0-7]?[0-3]\d{2}|0+\d?|[ua]*(?:-[wxXst]*r[rwxXst]*|=[wxXst]*)(?:,.*)?")
-"""Modes with which the owner can no longer read."""
-
-
-def chmod(call: Call) -> Effects:
-    given = call.has("--reference") or call.has(*_MODE_FLAGS)
-    files = call.operands if given else call.operands[1:]
-    if not given and call.operands and _SETUID.fullmatch(call.operands[0].text):
-        yield call.effect(Kind.PRIVILEGE, "setuid")
-    mode = call.operands[0].text if call.operands and not given else ""
-    shut = ("shut",) if _SHUT.fullmatch(mode) or call.has("-r") else ()
-    yield from _attributes(call, files, "mode", *shut, *(("open",) if file_modes.opens(mode) else ()))
-
-
-def chown(call: Call) -> Effects:
-    return _attributes(call, call.operands if call.has("--reference") else call.operands[1:], "owner")
-
-
-def chattr(call: Call) -> Effects:
-    return _attributes(call, [o for o in call.operands if o.text[:1] not in "+="], "mode")
-
-
-def setfacl(call: Call) -> Effects:
-    given = call.parsed.values("-m", "--modify", "--set")
-    opened = ("open",) if any(file_modes.entry_opens(item.text) for item in given) else ()
-    return _attributes(call, call.operands, "mode", *opened)
-
-
-def _attributes(call: Call, files: Iterable[Field], *how: str) -> Effects:
-    deep = ("recursive",) if call.has("-R", "--recursive") else ()
-    for item in files:
-        yield from call.write(item, *how, *deep)
 
 
 def touch(call: Call) -> Effects:
@@ -393,11 +345,12 @@ PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     **dict.fromkeys(("fallocate", "dos2unix", "unix2dos", "mac2unix", "fromdos", "todos", "strip", "patchelf"),
         in_place),
     **dict.fromkeys(("mogrify", "jpegoptim", "optipng", "oxipng", "exiftran", "mp3gain"), pictures.shrink),
-    **dict.fromkeys(("setfattr", "chcon", "restorecon"), labels),
+    **dict.fromkeys(("setfattr", "chcon", "restorecon"), file_attributes.labels),
     "rmdir": rmdir, "unlink": unlink, "shred": shred, "mv": mv, "cp": cp,
     "install": install,
-    "ln": ln, "tee": tee, "sponge": sponge, "truncate": truncate, "chmod": chmod,
-    "chown": chown, "chgrp": chown, "chattr": chattr, "setfacl": setfacl, "touch": touch, "mkdir": mkdir, "sort": sort,
+    "ln": ln, "tee": tee, "sponge": sponge, "truncate": truncate, "chmod": file_attributes.chmod,
+    "chown": file_attributes.chown, "chgrp": file_attributes.chown, "chattr": file_attributes.chattr,
+    "setfacl": file_attributes.setfacl, "touch": touch, "mkdir": mkdir, "sort": sort,
     "patch": patch, "apply_patch": apply_patch, "applypatch": apply_patch, "jq": searches.searcher,
     **dict.fromkeys(("grep", "egrep", "fgrep", "zgrep", "ugrep", "rg"), searches.searcher),
     **dict.fromkeys(
