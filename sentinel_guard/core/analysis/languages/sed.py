@@ -177,15 +177,58 @@ def sed(call: Call) -> Effects:
 
 
 def _edit(call: Call, item: Field, scripts: Sequence[str]) -> None:
-    """For what runs the file behind this: its new text."""
+    """For what runs the file behind this: its new text, and the old one beside it under ``-i.bak``."""
     text = call.script_text(call.locate(item))
-    if text is not None:
-        extended, other = call.has("-E", "-r", "--regexp-extended"), call.has(*_OTHER_WAYS)
-        call.save(item, UNKNOWN if other else sed_edits.sed(scripts, text, extended=extended))
+    if text is None:
+        return
+    way = _way(call)
+    known = way is not None and (text.isascii() or not _bytes(call))
+    call.save(item, sed_edits.sed(scripts, text, extended=way.extended) if way and known else UNKNOWN)
+    if way and way.suffix:
+        call.save(Field(f"{item.text}{way.suffix}"), text)
 
 
-_OTHER_WAYS = ("-n", "--quiet", "--silent", "-z", "--null-data", "--posix")
-"""Options with which lines are others, or are not printed."""
+class _Way(NamedTuple):
+    """How sed edits in place: ``-E``; what it adds to the name of the old file."""
+
+    extended: bool = False
+    suffix: str = ""
+
+
+_KNOWN = re.compile(r"--(?:separate|unbuffered|follow-symlinks)|-[suEr]*")
+_IN_PLACE = re.compile(r"(?:-[suEr]*i|--in-place(?:=|$))(?P<suffix>[\w.~-]*)")
+_SCRIPT = re.compile(r"(?P<before>-[suEr]*)e(?P<glued>.*)|--expression(?P<given>=.*)?", re.DOTALL)
+
+
+def _way(call: Call) -> _Way | None:
+    """None where an option makes of sed something else, or it would refuse one; ``-iE`` is a suffix."""
+    extended, suffix, value = False, "", False
+    for word in call.fields[1:]:
+        text, given = word.text, value
+        value = False
+        if given or not text.startswith("-") or text == "-":
+            continue
+        if not word.known or text == "--":
+            return None
+        script, inplace = _SCRIPT.fullmatch(text), _IN_PLACE.fullmatch(text)
+        flags = text
+        if text == "--regexp-extended":
+            flags = "-E"
+        elif inplace:
+            suffix, flags = inplace["suffix"], text.partition("i")[0] if text[1] != "-" else ""
+        elif script:
+            flags = script["before"] or ""
+            value = not (script["glued"] or script["given"])
+        elif not _KNOWN.fullmatch(text):
+            return None
+        extended = extended or (not flags.startswith("--") and ("E" in flags or "r" in flags))
+    return _Way(extended, suffix)
+
+
+def _bytes(call: Call) -> bool:
+    """Whether the text sets a locale in which a letter may be more than one character."""
+    said = (call.scope.lookup(name) for name in ("LC_ALL", "LC_CTYPE", "LANG", "POSIXLY_CORRECT"))
+    return any(held.isset and "utf" not in "".join(held.items).lower() for held in said)
 
 
 def _lines(call: Call, operands: Sequence[Field]) -> str:

@@ -18,11 +18,11 @@ MAX_EDITED = 64 * 1024
 """Characters of a file whose edit is followed."""
 
 _REGEX = r"/(?:[^/\\\n]|\\.)*/I?"
-_ADDRESS = re.compile(rf"(?P<from>\d+|\$|{_REGEX})(?:\s*,\s*(?P<to>\+?\d+|\$|{_REGEX}))?\s*(?P<but>!?)\s*")
+_ADDRESS = re.compile(rf"(?P<from>\d+|\$|{_REGEX})(?:[ \t]*,[ \t]*(?P<to>\+?\d+|\$|{_REGEX}))?[ \t]*(?P<but>!?)[ \t]*")
 _COMMAND = re.compile(
-    r"s(?P<mark>[/|#,@!:;+])(?P<old>(?:(?!(?P=mark))[^\\]|\\.)*)(?P=mark)(?P<new>(?:(?!(?P=mark))[^\\]|\\.)*)(?P=mark)"
+    r"s(?P<mark>[/|#,@!:;+])(?P<old>(?:(?!(?P=mark))[^\\\n]|\\[^\n])*)(?P=mark)(?P<new>(?:(?!(?P=mark))[^\\\n]|\\.)*)(?P=mark)"
     r"(?P<flags>[gIi]*)\s*(?=[;\n}]|\Z)|(?P<drop>d)\s*(?=[;\n}]|\Z)"
-    r"|(?P<put>[aic])(?:\s*\\\n|[ \t]*\\(?=[ \t])|[ \t]*)(?P<text>[^\\\n](?:[^\\\n]|\\[nt])*)(?:\n|\Z)",
+    r"|(?P<put>[aic])(?:[ \t]*\\\n|[ \t]*\\(?=[ \t])|[ \t]*(?=[^\s\\]))(?P<text>[^\\\n](?:[^\\\n]|\\[nt])*)(?:\n|\Z)",
     re.DOTALL,
 )
 

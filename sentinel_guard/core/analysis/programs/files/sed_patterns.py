@@ -13,14 +13,18 @@ MOST = 500
 """Characters of an expression."""
 _PART = re.compile(r"\\.|\[\^?\]?(?:\[:[a-z]+:\]|[^\]\[\\])*\]|.", re.DOTALL)
 _COUNT = re.compile(r"(\d+)(,?)(\d*)")
+_SPACE = r" \t\n\v\f\r"
+"""Python's own takes separators of records in, too."""
 _CLASSES = {
-    "space": r"\s", "blank": r" \t", "digit": "0-9", "alpha": "a-zA-Z", "alnum": "a-zA-Z0-9", "upper": "A-Z",
+    "space": _SPACE, "blank": r" \t", "digit": "0-9", "alpha": "a-zA-Z", "alnum": "a-zA-Z0-9", "upper": "A-Z",
     "lower": "a-z", "xdigit": "0-9a-fA-F",
 }  # fmt: skip
 _CLASS = re.compile(r"\[:([a-z]+):\]")
 _ESCAPES = {
-    **{name: f"\\{name}" for name in "wWsSbB"}, "n": r"\n", "t": r"\t", "<": r"\b", ">": r"\b",
+    **{name: f"\\{name}" for name in "wWbB"}, "s": f"[{_SPACE}]", "S": f"[^{_SPACE}]",
+    "n": r"\n", "t": r"\t", "<": r"\b", ">": r"\b",
 }  # fmt: skip
+_ENDS_OF_BUFFER = "`'"
 _WORD = re.compile(r"\w")
 _NO_WIDTH = frozenset("bB<>")
 _OPERATORS = "(){}|+?"
@@ -102,7 +106,8 @@ class _Translation:
         if part[0] == "\\":
             sign = part[1:]
             beside = self._parts[at + 1 : at + 2] if sign == "<" else self._parts[at - 1 : at] if at else []
-            if (sign.isalnum() and sign not in _ESCAPES) or (sign in "<>" and not _WORD.fullmatch("".join(beside))):
+            unknown = sign in _ENDS_OF_BUFFER or (sign.isalnum() and sign not in _ESCAPES)
+            if unknown or (sign in "<>" and not _WORD.fullmatch("".join(beside))):
                 return False
             self._add(_ESCAPES.get(sign, re.escape(sign)), repeatable=sign not in _NO_WIDTH)
         elif part == "^" and (self._extended or not self._out or self._out[-1] == "("):

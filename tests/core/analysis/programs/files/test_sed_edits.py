@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.programs.files import sed_edits
+from sentinel_guard.core.model import Kind
+from tests.support.analysis_effects import effects_of, repository, told
 
 TEXTS = ("a1\nb2\nc3\nd4\nb5\ne6\n", "  foo = 1\nbar\n\nfoo bar foo\nend\n", "x")
 FOLLOWED = (
@@ -26,6 +28,7 @@ FOLLOWED = (
 UNFOLLOWED = (
     *("s/foo/\\U&/", "s/o/0/2", "5q", "y/ab/xy/", "n;d", "2,3c X", "}", "{", "2{", "s/a/b", "s/x*/-/g", r"1a a\x41"),
     *("N;s/a/b/", "s/a/b/w out", "s/a/b/e", "/[[.a.]]/d", "3d;2,+1d"),
+    *("s/f\n/X/", "s/f/X\n/", "1\nd", "1a  ", r"s/\`f/X/", r"s/o\'/X/"),
 )
 
 
@@ -39,6 +42,35 @@ def test_a_script_does_what_sed_does(script: str) -> None:
 @pytest.mark.parametrize("script", UNFOLLOWED)
 def test_what_is_not_followed_leaves_nothing_known(script: str) -> None:
     assert sed_edits.sed([script], TEXTS[1], extended=False) == UNKNOWN
+
+
+IN_PLACE = (
+    ("-i s/one/two/", "two", "plainly"),
+    ("-Ei 's/(one)/two/'", "two", "extended"),
+    ("-i -r 's/(one)/two/'", "two", "as GNU has it, too"),
+    ("-i -e s/one/two/", "two", "an expression"),
+    ("-i --expression=s/one/two/ --follow-symlinks", "two", "in long words"),
+    ("-iE 's/(one)/two/'", "one", "E is what the old file's name gets"),
+    ("-i.bak s/one/two/", "two", "the new file"),
+    ("--in-place=.bak s/one/two/", "two", "the same"),
+    ("--help -i s/one/two/", "", "nothing is edited"),
+    ("--foo -i s/one/two/", "", "an option that sed refuses"),
+    ("-i -W s/one/two/", "", "the same"),
+    ("-ni s/one/two/", "", "lines are not printed"),
+    ("-i -f x.sed", "", "a script of its own"),
+)
+
+
+@pytest.mark.parametrize(("words", "name"), [pytest.param(*row[:2], id=f"{row[0]}: {row[2]}") for row in IN_PLACE])
+def test_what_is_left_of_a_file(words: str, name: str) -> None:
+    world = repository({"f": "mkdir one\n"})
+    done = told(effects_of(f"sed {words} f; sh f", world), Kind.WRITE, Kind.OPAQUE)[-1]
+    assert done.startswith(f"write {name} " if name else "opaque ")
+
+
+def test_the_old_file_is_left_beside_it() -> None:
+    done = effects_of("sed -i.bak s/one/two/ f; sh f.bak", repository({"f": "mkdir one\n"}))
+    assert "write one append folder" in told(done, Kind.WRITE)
 
 
 ATOMS = (
@@ -67,4 +99,4 @@ def test_what_is_followed_is_what_sed_makes(script: str, text: str, *, extended:
     done = subprocess.run(
         words, input=text, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C.UTF-8"}
     )
-    assert found == UNKNOWN or done.returncode or found == done.stdout
+    assert found in (UNKNOWN, text if done.returncode else done.stdout)
