@@ -63,6 +63,8 @@ def peel(fields: Sequence[Field], wrapper: Wrapper) -> Peeled | None:
     if wrapper.each:
         peeled.texts += [Field(_SCRIPT.sub(r"run-s '\1'", item.text), item.known) for item in rest]
         rest.clear()
+    if wrapper.each and wrapper.pairs:
+        peeled.texts[:] = _filled(peeled.texts, words, wrapper.pairs)
     rest[:0] = parsed.values(*wrapper.named)
     if rest and paths.base(fields[0].text) in _PACKAGE_RUNNERS:
         rest[0] = program_of_package(rest[0])
@@ -125,6 +127,19 @@ def _without_pairs(fields: Sequence[Field], pairs: Sequence[str]) -> list[Field]
             left.append(fields[at])
         at += 3 if skipped else 1
     return left
+
+
+def _filled(texts: Sequence[Field], fields: Sequence[Field], pairs: Sequence[str]) -> list[Field]:
+    """Texts with what stands for ``{NAME}`` in them: each value of ``-L NAME a,b``, the first of ``-P NAME 1 9``."""
+    for option, name, values in zip(fields, fields[1:], fields[2:], strict=False):
+        if option.text in pairs:
+            mark, given = f"{{{name.text}}}", values.text.split(",")
+            texts = [
+                Field(text.text.replace(mark, value), text.known and (values.known or mark not in text.text))
+                for text in texts
+                for value in (given if mark in text.text else given[:1])
+            ]
+    return list(texts)
 
 
 def _drop_operands(peeled: Peeled, wrapper: Wrapper) -> None:

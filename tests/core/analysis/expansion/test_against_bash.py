@@ -104,6 +104,8 @@ TRICKS = [
     ("env -S 'rm -rf /'", "env -S"),
     ("hyperfine 'sleep 1' 'rm -rf /' -w 3", "each operand is a text"),
     ("hyperfine -L n 1,2 'rm -rf /'", "behind an option of two values"),
+    ("hyperfine -L d /tmp/x,/ 'rm -rf {d}'", "each value of an option"),
+    ("hyperfine -L c ls,rm -L d / --prepare '{c} -rf {d}' true", "in a text beside the commands, too"),
     ("hyperfine -S 'rm -rf /' ls", "its shell"),
     ("$(cabal list-bin app) rm -rf /", "where nothing is printed the next word is the command"),
     ("B=$(cabal list-bin app); $B rm -rf /", "the same by a variable"),

@@ -22,7 +22,11 @@ _LOOKS = frozenset((
 """They move no branch, and fetch nothing."""
 _MOVED = "history of git"
 """Among ``Overlay.forwards``: from here on a name may mean another commit."""
-_ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR")
+_ELSEWHERE = (
+    *("GIT_DIR", "GIT_WORK_TREE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR"),
+    *("GIT_REPLACE_REF_BASE", "GIT_GRAFT_FILE", "GIT_SHALLOW_FILE"),
+    *("GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"),
+)
 
 
 def note(call: Call, name: str, words: Sequence[str]) -> None:

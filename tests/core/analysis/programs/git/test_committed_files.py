@@ -52,6 +52,7 @@ ROWS = [
     ("echo 0a1b2c3 > .git/refs/heads/main; git show HEAD:tools/none.py | sh", Response.DENY, "git's own files"),
     (f"GIT_DIR=/srv/x.git {SHOW}", ASK, "another repository"),
     (f"export GIT_OBJECT_DIRECTORY=/srv/x; {SHOW}", ASK, "other objects"),
+    (f"GIT_REPLACE_REF_BASE=refs/x/ {SHOW}", ASK, "others in the place of some"),
     (f"git --git-dir /srv/x.git show HEAD:tools/x.py {RUN}", ASK, "another repository, by an option"),
     (f"git -C /srv/x show HEAD:tools/x.py {RUN}", ASK, "in another folder"),
     (f"ssh build git show HEAD:tools/x.py {RUN}", ASK, "on another machine"),
