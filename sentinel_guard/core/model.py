@@ -117,7 +117,7 @@ class Effect:
     """
     written: tuple[str, ...] = field(default=(), repr=False)
     """Of a sender that is given secrets in variables: its words, with ``$NAME`` where one of these stands and no other
-    dollar; else empty.
+    dollar; of a read of keys by their names (how: key): these; else empty.
     """
     file: str = ""
     """Of a loss in what is one known file, a database or a stash entry's commit: its absolute path."""

@@ -18,7 +18,8 @@ DELETE path          how: recursive force | contents (all that is in it) | move 
                      out (with move: out of the guarded repository) | many (one of MANY or more files that were there) |
                      truncate (shred: the data is written over, whether the name stays or not)
 READ path            how: link (another name for it is made) | shown (what is read comes before the agent, or into a
-                     copy: output_visibility.py) | stage (by name into git's index), else none
+                     copy: output_visibility.py) | stage (by name into git's index) | key (one is cut out by its
+                     name, into a variable or a word of curl), else none
 GIT_REWRITE          "worktree" (uncommitted changes are lost; move: stashed), "untracked", "ignored" (files are lost
                      by clean; move: stashed), "index" (only the index changes)
                      "branch NAME", "tag NAME", "ref NAME": force (deleted though not merged, forced) | move (renamed,
@@ -46,7 +47,8 @@ PRIVILEGE            "sudo", "doas", "su", "pkexec" (a command as somebody else)
                      "environment NAME" (PATH, LD_PRELOAD, BASH_ENV, GIT_CONFIG_GLOBAL ... are set); append: PATH keeps
                      what it was
 NETWORK url or host  how: data (sends something of this machine; value: in the address or a header) |
-                     delete (curl -X DELETE; not on this machine) | foreign (a credential of another service)
+                     delete (curl -X DELETE; not on this machine) | foreign (a credential of another service) |
+                     login (all that is not known in it is a key, where services take theirs)
 SIGNAL pid           or "%job", or the name of a process or service; how: force (KILL)
 OPAQUE text          how: name (a command word) | verb (of a program that can destroy) |
                      code (text for an interpreter: curl | sh) | delete | write (the target

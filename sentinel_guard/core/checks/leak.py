@@ -93,6 +93,8 @@ def _restricted(case: Case, sends: Sequence[Effect]) -> Iterator[Finding]:
         to = next((e for e in sends if goes_along(effect, e)), sends[0])
         if effect.target.startswith(STORE) and (effect.target == VARIABLE or _logs_in(effect, to)):
             continue
+        if "key" in effect.how and all(credential_hosts.is_used(effect, e) for e in sends):
+            continue
         if _is_loaded(case, effect) and (not to.data or "value" in to.how):
             continue
         yield _file(effect, to, found, ground)

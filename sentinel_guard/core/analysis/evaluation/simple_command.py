@@ -55,6 +55,8 @@ def simple(walk: Walker, node: Simple, place: WalkContext) -> str:
     text = _simple(walk, node, place)
     if len(walk.world.own) != own:
         made_names.note(walk.world, node.source)
+    if "$(" in node.source or "`" in node.source:
+        tainted_variables.mark_keys(walk, node, mark, place.scope)
     if node.assignments or (node.words and node.words[0].literal in tainted_variables.NOTED):
         tainted_variables.record_taint(node, place.scope, walk.effects[mark:])
     return text

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
+from sentinel_guard.core.analysis.expansion import one_key
 from sentinel_guard.core.analysis.expansion.output_visibility import prints_arguments
 from sentinel_guard.core.analysis.expansion.secret_variables import ANY, ENVIRONMENT, secret_variables
 from sentinel_guard.core.analysis.expansion.shell_state import Scope
@@ -16,6 +18,7 @@ from sentinel_guard.core.model import Command, Effect, Kind
 _SOURCES = frozenset(("source", "."))
 _READERS = frozenset(("read", "mapfile", "readarray"))
 _DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly"))
+_HOLDS = _DECLARES | {"curl"}
 NOTED = _SOURCES | _READERS | _DECLARES
 """Commands that may give variables what they read, beside those with assignments."""
 _USED = re.compile(r"\$\{?[#!]?([A-Za-z_]\w*)")
@@ -36,6 +39,20 @@ def record_taint(node: Simple, scope: Scope, found: Sequence[Effect]) -> None:
     if files:
         for name in (*(item.name for item in node.assignments), *_names(first, node)):
             scope.loaded[name] = (*scope.loaded.get(name, ()), *files)
+
+
+def mark_keys(walk: Walker, node: Simple, mark: int, scope: Scope) -> None:
+    """Reads that give a variable, or a word of curl, one key of a file are told by the key's name; not where the shell
+    shows what it runs.
+    """
+    taken = not node.words or node.words[0].literal in _HOLDS
+    reads = [at for at in range(mark, len(walk.effects)) if walk.effects[at].kind is Kind.READ]
+    if not (reads and taken) or scope.is_on("xtrace") or not (names := one_key.names(node.source)):
+        return
+    for at in reads:
+        effect = walk.effects[at]
+        if effect.command is not None and effect.command.program in one_key.PROGRAMS and "shown" not in effect.how:
+            walk.effects[at] = replace(effect, how=effect.how | {"key"}, written=names)
 
 
 def _names(first: str | None, node: Simple) -> list[str]:

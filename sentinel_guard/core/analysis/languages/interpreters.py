@@ -49,9 +49,10 @@ def shell(call: Call) -> Effects:
         return
     if call.has("-n") and not call.has("-i"):
         return  # reads the script, runs nothing
-    if call.has("-x", "-v", "-i"):
+    traces = call.has("-x", "-v") or any(item.text in ("xtrace", "verbose") for item in call.parsed.values("-o"))
+    if traces or call.has("-i"):
         call = replace(call, scope=call.scope.copy())
-        call.scope.options |= {"xtrace": call.has("-x", "-v"), INTERACTIVE: call.has("-i")}
+        call.scope.options |= {"xtrace": traces, INTERACTIVE: call.has("-i")}
     for item in call.parsed.values("--rcfile", "--init-file"):
         yield from follow(call, item, (), name)
     for item in call.parsed.values("-c", "--command", "-C", "--init-command"):

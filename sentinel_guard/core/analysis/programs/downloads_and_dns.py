@@ -45,7 +45,8 @@ def _with_options(call: Call, files: Sequence[Field]) -> Effects:
         taken += told or []
         yield from [call.opaque(item, "code")] if told is None else ()
         taken += [Field("-T"), item] if is_secret(call.locate(item)) else []
-    yield from (e for e in call.runner.run(taken, call, "curl") if e.kind is not Kind.EXECUTE)
+    ran = call.runner.run(taken, call, "curl")
+    yield from (e.with_how(e.how - {"login"}) for e in ran if e.kind is not Kind.EXECUTE)
 
 
 def curl(call: Call) -> Effects:
@@ -73,6 +74,7 @@ def curl(call: Call) -> Effects:
         if cookies or talks or any(_tells(call, item) for item in sent)
         else _unknown(call)
     )
+    how = [*how, "login"] if credential_hosts.logs_in(call, urls, sent) else how
     for item in urls:
         yield from _address(call, item, how, method)
     yield from _kept(call)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
+from sentinel_guard.core.analysis.programs import credential_hosts
 from sentinel_guard.core.analysis.secret_names import is_secret
 from sentinel_guard.core.analysis.world import Peek
 from sentinel_guard.core.model import Action, Effect, Kind
@@ -156,6 +157,8 @@ def _files(sends: Effect, effects: Iterable[Effect], look: Look, root: str) -> t
     for effect in effects:
         path = effect.target
         if effect.kind is not Kind.READ or path[:1] != "/" or path in found or not goes_along(effect, sends):
+            continue
+        if credential_hosts.is_used(effect, sends):
             continue
         if len(found) >= MAX_FILES or sum(len(piece.text) for piece in found.values()) >= MAX_TEXT:
             notes.append(f"not looked at: {path} and what follows")
