@@ -115,7 +115,8 @@ _INSTALLERS = re.compile(
     r"|deno\.land|deno\.com|pnpm\.io|sdkman\.io|nixos\.org|determinate\.systems|mise\.run|jdx\.dev|helm\.sh|docker\.com|k3s\.io"
     r"|starship\.rs|volta\.sh|fnm\.vercel\.app|nodesource\.com|yarnpkg\.com|pypa\.io|getcomposer\.org|rvm\.io|just\.systems"
     r"|taskfile\.dev|nexte\.st|dot\.net|pixi\.sh|prefix\.dev|jetpack\.io|jetify\.com|claude\.ai|ollama\.com|fly\.io|pulumi\.com"
-    r"|dagger\.io|opentofu\.org|brew\.sh|google\.com|googleapis\.com|microsoft\.com|hashicorp\.com|duckdb\.org|k6\.io)/"
+    r"|dagger\.io|opentofu\.org|brew\.sh|dl\.google\.com|(?:sdk|packages)\.cloud\.google\.com|microsoft\.com"
+    r"|hashicorp\.com|duckdb\.org|k6\.io)/"
     r"|raw\.githubusercontent\.com/(?P<owner>[\w.-]+)/|github\.com/(?P<releases>[\w.-]+)/)"
 )
 _INSTALLER_OWNERS = GO_OWNERS | {owner.lower() for owner in TAPS} | frozenset(
