@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation import made_names, secret_output, wrapper_effects
@@ -56,14 +57,16 @@ def _may_be_replaced(name: str, place: WalkContext, world: World) -> bool:
     """Whether another program than the machine's may bear this name: by its path, or in a folder of the text's."""
     if "/" in name:
         return not name.startswith(SYSTEM)
-    folders = ["node_modules/.bin"] if any(via.partition(" ")[0] in _ADDS_FOLDER for via in place.via) else []
+    cwd = place.scope.cwd or place.guess
+    adds = any(via.partition(" ")[0] in _ADDS_FOLDER for via in place.via)
+    above = [*accumulate(f"{cwd}/".split("/")[:-1], "{}/{}".format)] if adds else []
+    folders = [f"{folder}/node_modules/.bin" for folder in above]
     if "PATH" in place.scope.variables:
         held = place.scope.lookup("PATH")
         if not held.known:
             return True
         usual = place.scope.environ.get("PATH", "").split(":")
         folders += [folder for folder in "".join(held.items).split(":") if folder not in usual]
-    cwd = place.scope.cwd or place.guess
     return any(world.kind(paths.locate(f"{folder or '.'}/{name}", cwd, world)) for folder in folders)
 
 

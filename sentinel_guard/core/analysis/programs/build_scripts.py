@@ -142,7 +142,7 @@ def make(call: Call) -> Effects:
     certain = not _INCLUDE.search(text or "") and len(call.parsed.values("-f", "--file", "--makefile")) < 2
     certain = certain and _flags_are_plain(call, text or "") and not call.has(*_OTHER_SETTINGS)
     stops = certain and not (call.has(*makefiles.GOES_ON) or _SETS_UNSEEN.search(whole))
-    stops = stops and makefiles.stops_at_failure(whole, given_here)
+    stops = stops and makefiles.stops_at_failure(whole, given_here) and not _finds_elsewhere(call)
     made = makefiles.parse(whole, cwd, given_here, lambda name: _inherited(call, name) if certain else None)
     if "SHELL" in (item.text.partition("=")[0] for item in call.operands):
         yield from call.runner.script(made.variables["SHELL"], call, "make")
@@ -234,25 +234,40 @@ def _other_folder(call: Call) -> str:
 _CHOOSERS = ("-w", "--workspace", "--workspaces", "-ws", "-F", "--filter", "-r", "--recursive", "--workspace-root")
 
 
+def _finds_elsewhere(call: Call) -> bool:
+    """Whether make takes a file of another folder for a target's own, and leaves its recipe out."""
+    return any(call.scope.lookup(name).isset for name in ("VPATH", "GPATH"))
+
+
 def _named(call: Call, verb: str) -> str:
     """How a package manager is named as what started something: ``pnpm exec``, ``pnpm --filter exec``."""
     other = next((name for name in _NOT_RUN if call.has(name)), "") or _other_folder(call)
     return " ".join(filter(None, (call.command.program, other or _other_shell(call), verb)))
 
 
-_NOT_RUN = ("--help", "-h", "--version", "-v", "--dry-run", "--if-present", "--no-bail", "--script-shell")
-"""Options with which a script is not run, or ends well though it failed."""
+_NOT_RUN = (
+    *("--help", "-h", "--version", "-v", "--dry-run", "--if-present", "--no-bail", "--script-shell", "--userconfig"),
+    *("--globalconfig", "--ignore-scripts"),
+)
+"""Options with which a script is not run, or ends well though it failed; or of which other settings may tell."""
 
 
 def _other_shell(call: Call) -> str:
-    """The option of the settings or environment by which npm and pnpm give scripts to another program than a shell."""
-    files = (call.locate(f"{_folder(call)}/.npmrc"), f"{call.world.home}/.npmrc")
+    """The option that stands for settings by which a script is given to another program than a shell, or left out."""
+    folders = (call.locate(_folder(call)), call.world.root, call.world.home)
+    files = (f"{folder}/{name}" for folder in folders for name in _SETTINGS)
     told = any(call.scope.lookup(name).isset for name in ("npm_config_script_shell", "NPM_CONFIG_SCRIPT_SHELL"))
-    told = told or any(call.world.kind(p) and not call.world.fulfils(p, lambda t: _SHELL not in t) for p in files)
-    return f"--{_SHELL}" if told else ""
+    told = told or any(name.lower().startswith("npm_config_") for name in call.scope.variables)
+    told = told or any(call.world.kind(p) and not call.world.fulfils(p, _says_nothing) for p in files)
+    return "--script-shell" if told else ""
 
 
-_SHELL = "script-shell"
+_SETTINGS = (".npmrc", ".yarnrc", "pnpm-workspace.yaml")
+_NOT_AS_USUAL = re.compile(r"(?i)script-?shell|ignore-?scripts|if-present")
+
+
+def _says_nothing(settings: str) -> bool:
+    return _NOT_AS_USUAL.search(settings) is None
 
 
 _OWN = frozenset(
@@ -292,7 +307,9 @@ def _steps(call: Call, name: str, rest: Sequence[Field], cwd: str) -> Effects:
                 yield call.opaque(f"the script {step} as it was changed here", "code")
             yield from piped_downloads(call, text)
             more = " ".join(_quoted(item) for item in rest) if step == name else ""
-            yield from call.runner.script(f"{text} {more}", call, _named(call, f"run {name}"), cwd=cwd, file=True)
+            # Of those before and behind it npm alone runs each.
+            via = _named(call, f"run {name}" if step == name or call.command.program == "npm" else f"--pre run {name}")
+            yield from call.runner.script(f"{text} {more}", call, via, cwd=cwd, file=True)
 
 
 def run_scripts(call: Call) -> Effects:
@@ -368,7 +385,10 @@ def just(call: Call) -> Effects:
 OPTIONS = {
     "just": options("-f= --justfile= -d= --working-directory= --set= --shell="),
     "make": options(
-        "-C= --directory= -f= --file= --makefile= --eval= -E= -j= --jobs= -I= --include-dir= -o= -W= -l= --output-sync="
+        "-C= --directory= -f= --file= --makefile= --eval= -E= -j= --jobs= -I= --include-dir= -o= -W= -l= "
+        "--output-sync= --old-file= --assume-old= --what-if= --ignore-errors --keep-going --touch --question --dry-run "
+        "--just-print --recon --version --help --environment-overrides --print-directory --no-print-directory --silent "
+        "--quiet --always-make --warn-undefined-variables --no-builtin-rules --no-builtin-variables --load-average="
     ),
 }
 OPTIONS["gmake"] = OPTIONS["make"]

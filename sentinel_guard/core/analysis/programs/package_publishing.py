@@ -282,7 +282,9 @@ def gist(call: Call) -> Iterator[Effect]:
 
 
 OPTIONS = {
-    "npm": options("-c= --call= --prefix= -C= -w= --workspace= --registry= --tag= --access= --otp= --loglevel= | sub"),
+    "npm": options("-c= --call= --prefix= -C= -w= --workspace= --registry= --tag= --access= --otp= --loglevel= "
+        "--script-shell= --userconfig= --globalconfig= --if-present --ignore-scripts --dry-run --version --help "
+        "--workspaces | sub"),
     "pnpm": options("--prefix= -C= --dir= -F= --filter= --registry= --tag= --access= --otp= --loglevel= | sub"),
     "yarn": options("--cwd= --registry= --tag= --access= --new-version= | sub"),
     "bun": options("--cwd= --filter= -c= --config= --tag= --access= | sub"),

