@@ -39,7 +39,8 @@ def test_a_days_work_is_on_record_as_the_model_wrote_it(stage, play, agent):
     played = play(agent, STORY)
     asked = [command for kind, *commands in STORY for command in commands]
     assert len(played.told) == len(asked), played.done
-    plain = [command.removesuffix(" &") for command in played.calls()]
+    # Copilot (1.0.102) tries its shell with a call of its own.
+    plain = [command.removesuffix(" &") for command in played.calls() if command != ":"]
     assert sorted(plain) == sorted(asked), "each call once, and nothing else"
     told = dict(zip(asked, played.told, strict=True))
     assert f"it's {stage.home} and this" in told[asked[0]]
