@@ -204,7 +204,7 @@ class Guard:
             known = known if known and known.session.made == session.made else None
             case_of = self._case_of(live, action, op, brought, tracked)
             world = self._world(live, action)
-            world.asks = asks
+            world.asks = asks and not at_once  # an answer may take its time, and at once is on our own loop
             look = functools.partial(_case, case_of, action, session.made, world, known)
             if not (known or at_once) and (asks or takes_long(action)):
                 known = await asyncio.to_thread(with_room, look)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import pytest
 
 from sentinel_guard.core.model import Response
+from sentinel_guard.daemon.live_sessions import Live
 from tests.core.checks.made_in_session.test_engine_witness import DB, DROP, MINE, FakeEngine, of
 from tests.support.fakes import FakeWorld
 from tests.support.guard_in_memory import ROOT, Stand, world
@@ -53,3 +55,17 @@ def test_when_it_is_asked(
     verdict = stand.verdict(text)
     assert (verdict.response if not verdict.granted else Response.ASK) is response, why
     assert sum(one.answered for one in made) == times, why
+
+
+def test_a_session_that_never_rests_is_judged_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[AskingWorld] = []
+
+    def begin(live: Live, _: object) -> AskingWorld:
+        live.session = replace(live.session, made=live.session.made | {f"container x{len(made)}"})
+        made.append(AskingWorld(world().files, folders=(ROOT,), engines={"docker": MINE}))
+        made[-1].asks = False
+        return made[-1]
+
+    stand = Stand(True, True)
+    monkeypatch.setattr(stand.guard, "_world", begin)
+    assert stand.verdict(DROP).granted, "the loop waits for no engine: a person says it"
