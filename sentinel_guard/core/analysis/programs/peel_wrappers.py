@@ -129,16 +129,21 @@ def _without_pairs(fields: Sequence[Field], pairs: Sequence[str]) -> list[Field]
     return left
 
 
+_FILLED = 50
+"""Texts that are made of those with values to be filled in."""
+
+
 def _filled(texts: Sequence[Field], fields: Sequence[Field], pairs: Sequence[str]) -> list[Field]:
-    """Texts with what stands for ``{NAME}`` in them: each value of ``-L NAME a,b``, the first of ``-P NAME 1 9``."""
+    """Texts with what stands for ``{NAME}`` in them: each value of ``-L NAME a,b``, the first of ``-P NAME 1 9``; not
+    known where they would be many.
+    """
     for option, name, values in zip(fields, fields[1:], fields[2:], strict=False):
-        if option.text in pairs:
-            mark, given = f"{{{name.text}}}", values.text.split(",")
-            texts = [
-                Field(text.text.replace(mark, value), text.known and (values.known or mark not in text.text))
-                for text in texts
-                for value in (given if mark in text.text else given[:1])
-            ]
+        mark, given = f"{{{name.text}}}", values.text.split(",")
+        meant = [text for text in texts if option.text in pairs and mark in text.text]
+        few = values.known and len(meant) * len(given) <= _FILLED
+        made = [replace(text, text=text.text.replace(mark, value)) for text in meant for value in given if few]
+        rest = [text for text in texts if text not in meant]
+        texts = [*rest, *(made or (replace(text, known=False) for text in meant))]
     return list(texts)
 
 

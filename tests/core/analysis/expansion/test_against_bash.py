@@ -106,6 +106,7 @@ TRICKS = [
     ("hyperfine -L n 1,2 'rm -rf /'", "behind an option of two values"),
     ("hyperfine -L d /tmp/x,/ 'rm -rf {d}'", "each value of an option"),
     ("hyperfine -L c ls,rm -L d / --prepare '{c} -rf {d}' true", "in a text beside the commands, too"),
+    (f"hyperfine -L a {','.join(map(str, range(99)))} -L b /,x 'echo {{a}}' 'rm -rf {{b}}'", "behind many values"),
     ("hyperfine -S 'rm -rf /' ls", "its shell"),
     ("$(cabal list-bin app) rm -rf /", "where nothing is printed the next word is the command"),
     ("B=$(cabal list-bin app); $B rm -rf /", "the same by a variable"),
