@@ -256,14 +256,14 @@ def _other_shell(call: Call) -> str:
     """The option that stands for settings by which a script is given to another program than a shell, or left out."""
     folders = (call.locate(_folder(call)), call.world.root, call.world.home)
     files = (f"{folder}/{name}" for folder in folders for name in _SETTINGS)
-    told = any(call.scope.lookup(name).isset for name in ("npm_config_script_shell", "NPM_CONFIG_SCRIPT_SHELL"))
-    told = told or any(name.lower().startswith("npm_config_") for name in call.scope.variables)
+    told = any(name.lower().startswith("npm_config_") for name in call.scope.variables)
+    told = told or not _says_nothing(" ".join(name for name in call.scope.environ if name.lower().startswith("npm_")))
     told = told or any(call.world.kind(p) and not call.world.fulfils(p, _says_nothing) for p in files)
     return "--script-shell" if told else ""
 
 
 _SETTINGS = (".npmrc", ".yarnrc", "pnpm-workspace.yaml")
-_NOT_AS_USUAL = re.compile(r"(?i)script-?shell|ignore-?scripts|if-present")
+_NOT_AS_USUAL = re.compile(r"(?i)script[-_]?shell|ignore[-_]?scripts|if[-_]present")
 
 
 def _says_nothing(settings: str) -> bool:
