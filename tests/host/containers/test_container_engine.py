@@ -59,12 +59,6 @@ class Server(socketserver.ThreadingUnixStreamServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    def address_string(self) -> str:
-        return "socket"
-
-    def log_message(self, *_: object) -> None:
-        pass
-
     def do_GET(self) -> None:
         assert isinstance(self.server, Server)
         answer = self.server.answers.get(self.path)

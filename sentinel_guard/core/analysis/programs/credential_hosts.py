@@ -86,29 +86,14 @@ _GIVERS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """First word of a key's name -> the hosts at which the service itself, and nobody who rents there, reads what comes."""
 _HOST = re.compile(r"https://([A-Za-z0-9.-]+)(?::443)?(?:[/?].*)?", re.DOTALL)
-_PLAIN = frozenset(
-    (
-        *("-s", "--silent", "-S", "--show-error", "-f", "--fail", "--fail-with-body", "-X", "--request"),
-        *("-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--data-urlencode", "--json", "-F", "--form"),
-        *(
-            "-H",
-            "--header",
-            "-G",
-            "--get",
-            "-o",
-            "--output",
-            "-w",
-            "--write-out",
-            "-m",
-            "--max-time",
-            "--connect-timeout",
-            "-q",
-        ),
-        *("--retry", "--retry-delay", "--retry-max-time", "--retry-all-errors", "-N", "--no-buffer", "--compressed"),
-        *("-i", "--include", "-I", "--head", "-u", "--user", "--oauth2-bearer", "--url", "-L", "--location", "-4"),
-        *("-A", "--user-agent", "--http1.1", "--http2", "--no-progress-meter", "-g", "--globoff"),
-    )
-)
+_PLAIN = frozenset((
+    "-s", "--silent", "-S", "--show-error", "-f", "--fail", "--fail-with-body", "-X", "--request", "-d", "--data",
+    "--data-raw", "--data-binary", "--data-ascii", "--data-urlencode", "--json", "-F", "--form", "-H", "--header", "-G",
+    "--get", "-o", "--output", "-w", "--write-out", "-m", "--max-time", "--connect-timeout", "-q", "--retry",
+    "--retry-delay", "--retry-max-time", "--retry-all-errors", "-N", "--no-buffer", "--compressed", "-i", "--include",
+    "-I", "--head", "-u", "--user", "--oauth2-bearer", "--url", "-L", "--location", "-4", "-A", "--user-agent",
+    "--http1.1", "--http2", "--no-progress-meter", "-g", "--globoff",
+))  # fmt: skip
 """Options of curl with which it asks whom it is told to, as securely as ever, and shows nothing that it sends."""
 _VALUE = rf"(?:\$[A-Za-z_]\w*|\$\{{[A-Za-z_]\w*\}}|{SUBSTITUTION})"
 _AUTHORIZATION = re.compile(rf"[\"']?(?i:authorization):[ ]?(?:[A-Za-z-]+[ ])?[\"']?{_VALUE}[\"']?")

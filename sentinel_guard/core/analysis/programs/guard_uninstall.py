@@ -46,22 +46,8 @@ def installer(call: Call) -> Iterator[Effect]:
 
 INSTALLERS = (
     *("npm", "pnpm", "yarn", "bun", "brew", "apt", "apt-get", "dnf", "yum", "zypper", "apk", "snap", "flatpak", "nix"),
-    *(
-        "dpkg",
-        "cargo",
-        "uv",
-        "gem",
-        "go",
-        "mise",
-        "asdf",
-        "scoop",
-        "choco",
-        "winget",
-        "port",
-        "mamba",
-        "micromamba",
-        "pixi",
-    ),
+    *("cargo", "gem", "go", "mise", "asdf", "scoop", "choco", "winget", "port", "mamba", "micromamba", "pixi", "dpkg"),
+    "uv",
 )
 """Installers with rows of their own, which take any package away by a verb."""
 PROGRAMS: dict[str, Callable[[Call], Iterable[Effect]]] = dict.fromkeys(

@@ -197,26 +197,10 @@ _TESTS_FILE = re.compile(
     r"(?i)(?:docker-)?compose[._-](?:tests?|testing|e2e|integration|ci)\.ya?ml|(?:tests?|e2e)[._-](?:docker-)?compose\.ya?ml"
 )
 _BEGINS = ("up", "create", "run")
-_LEAVES = frozenset(
-    (
-        *("exec", "down", "rm", "stop", "kill", "ps", "ls", "logs", "config", "top", "images", "version", "port"),
-        *(
-            "wait",
-            "build",
-            "pull",
-            "push",
-            "events",
-            "stats",
-            "volumes",
-            "cp",
-            "convert",
-            "attach",
-            "pause",
-            "unpause",
-            "",
-        ),
-    )
-)
+_LEAVES = frozenset((
+    "", "attach", "build", "config", "convert", "cp", "down", "events", "exec", "images", "kill", "logs", "ls", "pause",
+    "port", "ps", "pull", "push", "rm", "stats", "stop", "top", "unpause", "version", "volumes", "wait",
+))  # fmt: skip
 """Verbs that put nothing in another's place."""
 _TOP_VOLUMES = re.compile(r"(?m)^volumes:[ \t]*\n((?:[ \t]+.*\n?|[ \t]*(?:#.*)?\n)*)")
 _FIRST_DEEP = re.compile(r"(?m)^(?:  |\t| {3,4})['\"]?([\w.-]+)['\"]?:")
