@@ -8,7 +8,7 @@ kind, and any binding that is not understood speaks against it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 _LIBRARIES = (
@@ -19,14 +19,22 @@ _LIBRARIES = (
     # pictures and windows
     *("matplotlib", "seaborn", "plotly", "altair", "bokeh", "PIL", "cv2", "tkinter", "pygame"),
     # Python's own
-    *("asyncio", "collections", "concurrent", "itertools", "logging", "multiprocessing", "queue", "subprocess"),
-    *("tempfile", "threading", "unittest"),
+    *("logging", "subprocess", "tempfile", "unittest"),
 )
 """Libraries of Python whose values are the process's own."""
+_HOLDERS = ("asyncio", "collections", "concurrent", "multiprocessing", "queue", "threading")
+"""Those whose values hold, or wait for, what may be a client: what comes out of them is anybody's."""
+_MADE = re.compile(
+    r"(?:\w+\.)*(?:[A-Z]\w*|create_task|ensure_future)\([^\n]*\)|await (?:\w+\.)*create_subprocess_\w+\([^\n]*\)"
+)
+"""A task, pool or process itself."""
+_FILES_ELSEWHERE = re.compile(r"\bpyarrow\.fs\b|\bpyarrow import[^\n]*\bfs\b|\bgfile\b|\w+FileSystem\b")
+"""What such libraries delete in stores of a cloud."""
+_ANY = "|".join((*_LIBRARIES, *_HOLDERS))
 _IMPORTS = re.compile(
-    rf"^[ \t]*(?:import[ \t]+(?:[\w., \t]*?,[ \t]*)?(?P<module>(?:{'|'.join(_LIBRARIES)})(?:\.\w+)*)\b"
+    rf"^[ \t]*(?:import\b(?![^\n]*\bfrom\b)[ \t]+(?:[\w., \t]*?,[ \t]*)?(?P<module>(?:{_ANY})(?:\.\w+)*)\b"
     r"(?:[ \t]+as[ \t]+(?P<alias>\w+))?"
-    rf"|from[ \t]+(?:{'|'.join(_LIBRARIES)})(?:\.\w+)*[ \t]+import[ \t]+\(?(?P<names>[\w, \t]+))",
+    rf"|from[ \t]+(?P<source>{_ANY})(?:\.\w+)*[ \t]+import[ \t]+\(?(?P<names>[\w, \t]+))",
     re.MULTILINE,
 )
 _COLLECTION = re.compile(
@@ -86,11 +94,13 @@ def _is_local(code: str, found: re.Match[str]) -> bool:
         return False
     if _TABLES.match(code, found.start()):
         return True
+    if _FILES_ELSEWHERE.search(code):
+        return False
     head, direct = _receiver(code, found.start())
     if head in ("self", "this"):
         verb = re.match(r"\W*(\w+)", found[0])
         return verb is not None and _defines(code, verb[1])
-    return bool(head) and _is_of_process(code, head, frozenset(), collections=direct)
+    return bool(head) and _is_of_process(code, head, frozenset(), itself=direct)
 
 
 def _receiver(code: str, end: int) -> tuple[str, bool]:
@@ -112,7 +122,7 @@ def _opening(code: str, end: int) -> int:
     """Where the bracket begins that ends before an index; 0 where none does within reach."""
     depth = 0
     for at in range(end - 1, max(end - _REACH, -1), -1):
-        depth += (code[at] in ")]") - (code[at] in "([")
+        depth += (code[at] in ")]}") - (code[at] in "([{")
         if depth == 0:
             return at
     return 0
@@ -125,41 +135,68 @@ def _defines(code: str, verb: str) -> bool:
     return re.search(method, code, re.MULTILINE) is not None
 
 
-def _is_of_process(code: str, name: str, through: frozenset[str], *, collections: bool) -> bool:
-    """Whether all that a name is given lives in the process alone."""
+def _is_of_process(code: str, name: str, through: frozenset[str], *, itself: bool) -> bool:
+    """Whether all that a name is given lives in the process alone. ``itself``: nothing that it holds is meant.
+
+    A name that is given something of its own (``df = df.merge(x)``) is what it was given before.
+    """
     given = _bindings(code, name)
-    if name in _imported(code):
-        return not given
-    if not given or len(through) > _NAMES:
+    if library := _imported(code).get(name):
+        return not given and (itself or library not in _HOLDERS)
+    others = [value for value in given if _head(value) != name]
+    itself = itself and len(others) == len(given)
+    if not others or name in through or len(through) > _NAMES:
         return False
     return all(
-        (collections and _COLLECTION.fullmatch(value)) or _is_value_of_process(code, value, through | {name})
-        for value in given
-    )
+        (itself and _is_collection(value)) or _is_value_of_process(code, value, through | {name}, itself=itself)
+        for value in others
+    ) and not any(map(_is_choice, given))
 
 
-def _is_value_of_process(code: str, value: str, through: frozenset[str]) -> bool:
+def _head(value: str) -> str:
+    found = _BEGINS.match(value)
+    return found[1] if found else ""
+
+
+def _is_collection(value: str) -> bool:
+    return _COLLECTION.fullmatch(value) is not None and _is_one_piece(value)
+
+
+def _is_one_piece(value: str) -> bool:
+    """Whether its first bracket closes at its end, so that nothing is taken out of it: ``[x for x in y][0]``."""
+    first = re.search(r"[(\[{]", value)
+    return first is None or _opening(value, len(value)) == first.start()
+
+
+def _is_choice(value: str) -> bool:
+    """Apart from a collection, which may hold some."""
+    inner = _INNER.sub("", _INNER.sub("", value))
+    return _CHOICE.search(inner) is not None and not _is_collection(value)
+
+
+def _is_value_of_process(code: str, value: str, through: frozenset[str], *, itself: bool) -> bool:
     """``pd.read_csv(x)``, ``df[df.a > 1]``, a child process."""
-    if _CHOICE.search(_INNER.sub("", _INNER.sub("", value))):
+    if _is_choice(value):
         return False
     if _PROCESS.fullmatch(value):
         return True
-    head = _BEGINS.match(value)
-    if head is None:
-        return False
-    return head[1] in through or _is_of_process(code, head[1], through, collections=False)
+    head = _head(value)
+    if _imported(code).get(head) in _HOLDERS:
+        return itself and not _bindings(code, head) and _MADE.fullmatch(value) is not None and _is_one_piece(value)
+    return bool(head) and _is_of_process(code, head, through, itself=False)
 
 
 @lru_cache(4)
-def _imported(code: str) -> frozenset[str]:
-    """Names of modules and classes of those libraries."""
-    names = set[str]()
+def _imported(code: str) -> Mapping[str, str]:
+    """Names of modules and classes of those libraries, with the library of each."""
+    names: dict[str, str] = {}
     for found in _IMPORTS.finditer(code):
         if found["names"]:
-            names |= {part.split(" as ")[-1].strip() for part in found["names"].split(",")}
+            names |= {part.split(" as ")[-1].strip(): found["source"] for part in found["names"].split(",")}
         else:
-            names.add(found["alias"] or found["module"].partition(".")[0])
-    return frozenset(names)
+            library = found["module"].partition(".")[0]
+            names[found["alias"] or library] = library
+    return names
 
 
 @lru_cache(32)
