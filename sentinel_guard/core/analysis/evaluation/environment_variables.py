@@ -12,7 +12,7 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import MAX_SCRIPT, STDIN, UNKNOWN
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
-from sentinel_guard.core.analysis.expansion.shell_state import UNASSIGNED, Field, Scope, Value
+from sentinel_guard.core.analysis.expansion.shell_state import UNASSIGNED, UNSEEN, Field, Scope, Value
 from sentinel_guard.core.analysis.programs.databases import dotenv_databases
 from sentinel_guard.core.model import Effect, Kind
 
@@ -93,10 +93,6 @@ _SUBSTITUTED_FILE = re.compile(
     r"[\"']?\$\(((?:grep|egrep|sed|cat|xargs|cut|tr)\b[^()`;&<>]*)\)[\"']?|\$\(<\s*([^()`;&|]+)\)"
 )
 NOT_KNOWN = Value((), known=False, isset=True)
-
-
-UNSEEN = "-unseen"
-"""The option that stands for a file or text that nobody read, which may have set any variable."""
 
 
 ALL_EXPORTED = "allexport"

@@ -17,6 +17,7 @@ COMPOSE = (
     f"services:\n  db:\n    image: postgres:16\n    ports: ['5432:5432']\n    volumes: [pg:{DATA}]\nvolumes:\n  pg:\n"
 )
 FILES = {
+    ".env.prod": "COMPOSE_PROJECT_NAME=prod\n",
     "compose.yaml": COMPOSE,
     "prisma/schema.prisma": 'datasource db {\n  provider = "postgresql"\n  url = env("DATABASE_URL")\n}\n',
     ".env": "DATABASE_URL=postgresql://app:pw@localhost:5432/shop\n",
@@ -53,6 +54,7 @@ RESET = "npx prisma migrate reset --force"
 REPLACED = "docker rm -f project-db-1 && docker run -d --name project-db-1 -v x:/data alpine"
 KEPT = of(DB._replace(mounts=(OLD,)), volumes={"project_pg": Volume("project", False)})
 FOLDER = of(DB._replace(mounts=(Mount(DATA, True, False, False),)), volumes={})
+SET_UP = of(DB._replace(mounts=(NEW, Mount("/etc/app", True, False, False))))
 MINE_PASS = [
     (DROP, MINE, ALLOW, "a server at a port"),
     ("dropdb -h localhost -p 5432 -U app shop", MINE, ALLOW, "a whole database"),
@@ -76,6 +78,12 @@ MINE_PASS = [
         "set up",
     ),
     (IN, of(DB._replace(mounts=(NEW, Mount("/seed", True, False, True)))), ALLOW, "a folder to be read only"),
+    ("docker exec project-db-1 dropdb -U app shop", SET_UP, ALLOW, "a database beside a folder of settings"),
+    ("docker exec project-db-1 rm -rf /tmp/x /var/lib/postgresql/data", SET_UP, ALLOW, "what the container keeps"),
+    (f"npx dotenv -e .env.test -- {DROP}", MINE, ALLOW, "through what stays on this machine"),
+    (f"timeout 60 bash -c '{DOWN}'", MINE, ALLOW, "the same"),
+    (f"docker context ls; {DOWN}", MINE, ALLOW, "a look at the engines"),
+    ("mysql --protocol=tcp -h localhost -P 5432 -e 'drop database x'", MINE, ALLOW, "by the port, as it says"),
 ]
 NOT_MINE = [
     (DROP, None, ASK, "no engine answers"),
@@ -105,6 +113,18 @@ NOT_MINE = [
     ("psql -h localhost -p 5433 -c 'drop table orders'", MINE, ASK, "another port"),
     (f"ssh -fNL 5432:db:5432 prod && {DROP}", MINE, ASK, "a tunnel of the same text"),
     (f"ssh prod {DROP}", MINE, ASK, "on another machine"),
+    (f"minikube ssh -- {DROP}", MINE, ASK, "in a machine of this one"),
+    (f"colima ssh -- {DROP}", MINE, ASK, "the same"),
+    (f"parallel-ssh -H db1 {DROP}", MINE, ASK, "on others"),
+    (f"proxychains {DROP}", MINE, ASK, "through another network"),
+    ("mysql --protocol=socket -h 127.0.0.1 -P 5432 -e 'drop database x'", MINE, ASK, "a socket, whatever the host"),
+    ("docker exec project-db-1 rm -rf /etc/app", SET_UP, ASK, "a folder of this machine from before"),
+    (f"npx dotenv -e .env.prod -- {DOWN}", MINE, ASK, "a file may choose the engine"),
+    (f"doppler run -- {DOWN}", MINE, ASK, "a service may"),
+    (f"source .env.prod; {DOWN}", MINE, ASK, "a file that nobody has read may choose engine, project or files"),
+    (f"export $(cat .env.prod | xargs); {DOWN}", MINE, ASK, "the same"),
+    (f"docker context update mine --docker host=ssh://prod; {DOWN}", MINE, ASK, "the context leads elsewhere"),
+    (f"COMPOSE_ENV_FILES=prod.env {DOWN}", MINE, ASK, "other settings"),
     (f"docker exec web {DROP}", MINE, ASK, "in a container of its own"),
     (f"docker stop project-db-1 && docker start other && {DROP}", MINE, ASK, "another one has started"),
     (f"docker compose down && docker start other && {DROP}", MINE, ASK, "the same"),
@@ -150,6 +170,11 @@ NAMES = [
     ({"compose.yaml": "name: ${X:-shop}\n" + COMPOSE}, SHOP, ASK, "a name that is put in"),
     ({".env": "COMPOSE_PROJECT_NAME=y\n"}, MINE, ASK, "a name in .env"),
     ({".env": "COMPOSE_FILE=y.yaml\n"}, MINE, ASK, "other files by .env"),
+    ({".env": "DOCKER_HOST=ssh://prod\n"}, MINE, ASK, "another engine by .env"),
+    ({"compose.yaml": COMPOSE.replace("  pg:\n", "  pg:\n    name: x\n").replace("\n", "\r\n")}, MINE, ASK, "CRLF"),
+    ({"compose.yaml": COMPOSE.replace("\n", "\r\n")}, MINE, ALLOW, "the same, the project's own"),
+    ({"compose.yaml": COMPOSE.replace("volumes:\n  pg:\n", "volumes :\n  pg:\n    name: x\n")}, MINE, ASK, "a blank"),
+    ({"compose.yaml": COMPOSE.replace("  pg:\n", '  pg:\n    "na\\u006de": x\n')}, MINE, ASK, "by escapes"),
     ({"compose.yaml": COMPOSE.replace("pg:\n", "pg:\n    external: true\n")}, MINE, ASK, "another project's volume"),
     ({"compose.yaml": COMPOSE.replace("  pg:\n", "  pg:\n    name: prod\n")}, MINE, ASK, "a name that others may have"),
     ({"compose.yaml": "include: [x.yaml]\n" + COMPOSE}, MINE, ASK, "other files"),

@@ -159,6 +159,7 @@ def names_volumes(call: Call, parsed: Parsed) -> bool:
     return found is None or any(map(_VOLUMES.search, found))
 
 
+_NAMES_ENGINE = re.compile(r"(?m)^\s*(?:export\s+)?(?:DOCKER_\w+|COMPOSE_ENV_FILES)\s*=")
 _TOP_NAME = re.compile(r"(?m)^['\"]?name['\"]?\s*:[ \t]*(.*?)[ \t]*(?:#.*)?$")
 _PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
@@ -171,11 +172,14 @@ def project_name(call: Call, parsed: Parsed) -> str:
     item = parsed.value("-p", "--project-name")
     held = call.scope.lookup("COMPOSE_PROJECT_NAME")
     found = texts(call, parsed)
+    apart = call.scope.lookup("COMPOSE_ENV_FILES").isset
+    if apart or any(_says(call, one, _NAMES_ENGINE) for one in (*_variables(parsed), Field(".env"))):
+        return ""
     if item is not None or held.isset:
         name = (item.text if item.known else "") if item is not None else "".join(held.items) if held.known else ""
-    elif found is None or any(_says(call, one, _NAMES_PROJECT) for one in _variables(parsed)):
+    elif any(_says(call, one, _NAMES_PROJECT) for one in _variables(parsed)):
         return ""
-    elif named := [value.strip("'\"") for text in found for value in _TOP_NAME.findall(text)]:
+    elif named := [value.strip("'\"") for text in found or () for value in _TOP_NAME.findall(text)]:
         name = named[-1]
     else:
         given = parsed.values("-f", "--file")

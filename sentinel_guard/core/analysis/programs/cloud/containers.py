@@ -14,6 +14,7 @@ from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.analysis.programs.cloud import (
     compose_files,
     container_engines,
+    engine_witness,
     local_registries,
     mounted_keys,
     own_containers,
@@ -107,7 +108,8 @@ def _exec(call: Call) -> Iterator[Effect]:
     sets = call.has("-e", "--env", "--env-file") or any(_SETS.search(item.text) for item in command)
     own = not sets and own_containers.is_own(call, container)
     where = "docker" if sets else own_containers.place(call, container)
-    for effect in _inside(call, command, {}, () if own else _KEPT, where):
+    kept = (*engine_witness.folders(call, container.text),) if own else _KEPT
+    for effect in _inside(call, command, {}, kept, where):
         if not (own and compose_files.is_lost_beside(effect)):
             yield effect
 

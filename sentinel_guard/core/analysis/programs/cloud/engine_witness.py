@@ -8,21 +8,27 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from sentinel_guard.core.analysis import paths, places
+from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.engine_facts import Container, Engine
 from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, Call
+from sentinel_guard.core.analysis.expansion.shell_state import UNSEEN
 from sentinel_guard.core.analysis.programs.cloud import compose_files, container_engines
+from sentinel_guard.core.analysis.programs.cloud.local_clusters import HANDS_ON
 
 ANY_PORT = "port of the engine"
 """A port at which a container of the text's engine listened until it was ended."""
 _PROGRAMS = ("docker", "podman")
-_AS_OTHERS = frozenset(
+_STAYS = frozenset(
     (
-        *("sudo", "doas", "su", "runuser", "pkexec", "run0", "setpriv", "machinectl", "systemd-run", "unshare", "ip"),
-        *("bwrap", "firejail", "flatpak-spawn", "fakeroot", "proot", "capsh", "sg", "newgrp"),
+        *("bunx", "pnpx", "uv", "uvx", "poetry", "pipenv", "pdm", "hatch", "tox", "nox", "bundle", "mise", "asdf"),
+        *("dotenv", "dotenv-cli", "direnv", "doppler", "op", "infisical", "chamber", "aws-vault", "nix", "nix-shell"),
+        *("script", "flock", "strace", "hyperfine", "xvfb-run", "caffeinate", "devbox", "find"),
+        *("python", "python3", "node", "deno", "ruby", "perl", "php"),
     )
 )
-"""What runs a command as somebody with an engine of their own, or in a network of its own."""
+"""What leaves a command on this machine, in its network, beside what hands a command on as it is."""
+_MAY_CHOOSE = frozenset(("env", "cross-env", "make", "gmake", "just", "task", "go-task"))
+"""What may give a command other variables, by words or a file of its own."""
 _SERVER = re.compile(
     r"(?:.*[_-])?(?:postgres(?:ql)?|postgis|pgvector|timescaledb?|mysql|mariadb|percona|mongo(?:db)?|redis|valkey|keydb"
     r"|dragonfly|memcached|rabbitmq|kafka|redpanda|nats|zookeeper|etcd|consul|vault|elasticsearch|opensearch|cassandra"
@@ -56,7 +62,7 @@ def is_server(image: str) -> bool:
 
 def is_own_port(call: Call, port: str) -> bool:
     """Whether the one container that publishes a port of this machine is the session's, and a server."""
-    if not call.here or _is_elsewhere(call) or _is_stirred(call, port):
+    if not call.here or not _is_through(call, HANDS_ON | _STAYS) or _is_stirred(call, port):
         return False
     engines = [engine for program in _PROGRAMS if (engine := call.world.engine(program)) is not None]
     found = [(engine, one) for engine in engines for one in engine.containers if port in one.ports]
@@ -74,6 +80,14 @@ def is_own_container(call: Call, name: str) -> bool:
         return False
     found = [one for one in engine.containers if name in one.names]
     return len(found) == 1 and _is_own(engine, found[0])
+
+
+def folders(call: Call, name: str) -> Iterator[str]:
+    """Where a container of the session's has folders of this machine from before, which it may write to."""
+    engine = _engine(call)
+    for one in engine.containers if engine is not None else ():
+        if name in one.names:
+            yield from (mount.inside for mount in one.mounts if not (mount.is_new or mount.shut))
 
 
 def is_own_volume(call: Call, name: str) -> bool:
@@ -106,12 +120,13 @@ def is_own_project(call: Call, name: str, declared: Collection[str], service: st
 def _engine(call: Call) -> Engine | None:
     """The engine that a command works at, where it is the person's own choice and not the text's."""
     program = call.command.program.partition("-")[0]
-    chosen = call.head.values("-c", "--context", "-H", "--host") or "env" in call.command.via
+    chosen = call.head.values("-c", "--context", "-H", "--host")
     if (
         chosen
         or any(_set(call))
+        or call.scope.is_on(UNSEEN)
         or program not in _PROGRAMS
-        or _is_elsewhere(call)
+        or not _is_through(call, HANDS_ON - _MAY_CHOOSE)
         or not container_engines.is_here(call)
     ):
         return None
@@ -130,9 +145,12 @@ def _is_wrapped(call: Call, program: str) -> bool:
     return found is not None and "podman" in found.text
 
 
-def _is_elsewhere(call: Call) -> bool:
-    as_others = any(via.partition(" ")[0] in _AS_OTHERS for via in call.command.via)
-    return as_others or places.is_away(call.command) or places.is_inside(call.command)
+def _is_through(call: Call, known: Collection[str]) -> bool:
+    """Whether only such programs, shells and scripts start a command: others may do it as another person, with an
+    engine of their own, or in another network.
+    """
+    through = {via.partition(" ")[0] for via in call.command.via}
+    return all(name in known or name in SHELLS or "/" in name for name in through)
 
 
 def _is_own(engine: Engine, one: Container) -> bool:

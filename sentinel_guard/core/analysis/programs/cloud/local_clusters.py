@@ -48,7 +48,7 @@ _VARIABLES = (
     *("KAPP_KUBECONFIG", "KAPP_KUBECONFIG_CONTEXT", "ISTIOCONFIG", "HELMFILE_KUBE_CONTEXT", "HELMFILE_ENVIRONMENT"),
 )
 """Variables with which these tools choose another cluster."""
-_HANDS_ON = frozenset(
+HANDS_ON = frozenset(
     (
         *("make", "gmake", "npm", "pnpm", "yarn", "bun", "npx", "just", "task", "go-task", "env", "cross-env", "time"),
         *("timeout", "nice", "nohup", "stdbuf", "command", "exec", "eval", "xargs", "watch", "retry", "unbuffer"),
@@ -191,7 +191,7 @@ def _is_plain(call: Call) -> bool:
 def runs_here(call: Call) -> bool:
     """Whether a command runs on this machine, with the variables and the home that the text has."""
     through = (via.partition(" ")[0] for via in call.command.via)
-    return _is_at_home(call) and all(name in _HANDS_ON or name in SHELLS or "/" in name for name in through)
+    return _is_at_home(call) and all(name in HANDS_ON or name in SHELLS or "/" in name for name in through)
 
 
 def _is_at_home(call: Call) -> bool:

@@ -38,7 +38,7 @@ def begin(call: Call) -> None:
     if call.command.subcommand in _STARTS_ONE or (call.operands and call.operands[0].text in _STARTS_ONE):
         call.world.settle()
     words = [item.text for item in call.fields[1:4]]
-    if words[:2] == ["context", "use"] and words[2:] != ["default"]:
+    if words[:1] == ["context"] and words[1:2] not in ([], ["ls"], ["inspect"], ["show"]) and words[2:] != ["default"]:
         call.world.unmake("container ", "port ", "compose project ", "volume ")
         call.world.forwards.add(container_engines.CHANGED)
 
@@ -301,7 +301,7 @@ def _is_named_own(call: Call, parsed: Parsed) -> bool:
     if not all(item.known and _TESTS_FILE.fullmatch(paths.base(item.text)) for item in given):
         return False
     texts, usual = compose_files.texts(call, parsed), compose_files.texts(call, Parsed())
-    told = not any(_NO_BLOCK.search(_IN_LINE.sub("", _COMMENTS.sub("", text))) for text in usual or ())
+    told = not any(_NO_BLOCK.search(_IN_LINE.sub("", _plain(text))) for text in usual or ())
     return told and not _shares(texts) and _volumes(texts or ()).isdisjoint(_volumes(usual or ()))
 
 
@@ -341,23 +341,29 @@ def is_somebodys(call: Call, name: str, files: Sequence[Field] = ()) -> bool:
 _COMMENTS = re.compile(r"(?m)(?:^|(?<=\s))#.*$")
 _IN_LINE = re.compile(r"(?m)^volumes[ \t]*:[ \t]*\{((?:\s*[\w.-]+\s*:\s*(?:\{\s*\})?\s*,?)*)\s*\}[ \t]*$")
 """Volumes in one line, of which nothing is said."""
-_NO_BLOCK = re.compile(r"(?m)^(?:['\"]volumes['\"]\s*:|volumes[ \t]*:[ \t]*\S)")
+_NO_BLOCK = re.compile(
+    r"(?m)\A(?:[ \t]*(?:---.*)?\n)*(?:[ \t]+\S|\{)|^(?:['\"]volumes['\"]\s*:|volumes[ \t]+:|volumes[ \t]*:[ \t]*\S)"
+)
 _TAKES_OTHERS = re.compile(r"(?m)^['\"]?include['\"]?\s*:|^\s+(?:extends|<<)\s*:")
-_OF_OTHERS = re.compile(r"\b(?:external|name|driver_opts|device)['\"]?\s*:|[*&]\w|<<")
+_OF_OTHERS = re.compile(r"\b(?:external|name|driver_opts|device)['\"]?\s*:|[*&]\w|<<|^\s*\?|\\", re.MULTILINE)
+
+
+def _plain(text: str) -> str:
+    return _COMMENTS.sub("", re.sub(r"\r\n?", "\n", text))
 
 
 def _shares(texts: list[str] | None) -> bool:
     """Whether the volumes may be those of another project, by their name; of files that nobody can read, or whose
     volumes stand in another form than a block, they may.
     """
-    plain = None if texts is None else [_IN_LINE.sub("", _COMMENTS.sub("", text)) for text in texts]
+    plain = None if texts is None else [_IN_LINE.sub("", _plain(text)) for text in texts]
     if plain is None or any(_NO_BLOCK.search(text) or _TAKES_OTHERS.search(text) for text in plain):
         return True
     return any(_OF_OTHERS.search(block) for text in plain for block in _TOP_VOLUMES.findall(text))
 
 
 def _volumes(texts: list[str] | tuple[str, ...]) -> set[str]:
-    found = (block for text in texts for block in _TOP_VOLUMES.findall(_COMMENTS.sub("", text)))
+    found = (block for text in texts for block in _TOP_VOLUMES.findall(_plain(text)))
     within = {
         name for text in texts for block in _IN_LINE.findall(text) for name in re.findall(r"([\w.-]+)\s*:", block)
     }

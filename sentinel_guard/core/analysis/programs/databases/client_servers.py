@@ -165,8 +165,10 @@ def _said(call: Call, row: _Words, parsed: Parsed) -> Iterator[str | None]:
     addresses, ports, known = _told(call, row, parsed)
     if not known:
         yield None
-    if row.by_socket and not any(item.text.lower() == "tcp" for item in parsed.values("--protocol")):
-        yield from (None for _ in range(not addresses or "localhost" in addresses))
+    if row.by_socket:
+        spoken = [item.text.lower() for item in parsed.values("--protocol")]
+        by_host = not spoken and addresses and "localhost" not in addresses
+        yield from () if by_host or (spoken and {*spoken} == {"tcp"}) else (None,)
     said = [match and (match["port"] or "") for match in map(_ADDRESS.fullmatch, addresses)]
     yield from (port for port in said if port != "")
     yield from ports
