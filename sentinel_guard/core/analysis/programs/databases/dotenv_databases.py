@@ -29,7 +29,7 @@ COMPARED = "postgresql://localhost/development"
 ENVIRONMENTS = frozenset(("RAILS_ENV", "RACK_ENV", "MIX_ENV", "NODE_ENV", "APP_ENV"))
 """Variables that say which environment a task is for; all of these tools take development where none is set."""
 OTHERS = re.compile(
-    r"PG(?:HOST\w*|SERVICE\w*|PORT|DATABASE)|MYSQL_\w+|\w*DATABASE_\w*URL|\w*DB_?\w*(?:HOST|URL|PORT)|\w*_DSN"
+    r"PG(?:HOST\w*|SERVICE\w*|PORT|DATABASE)|MYSQL_\w+|\w*DATABASE_\w*URL|\w*DB_?\w*(?:HOST|URL|PORT)|\w*_DSN|\w*DBSTRING"
 )
 """Names of variables that may say another database."""
 LOADERS = ("dotenv", "dotenv-cli")
@@ -83,11 +83,14 @@ def prisma(call: Call) -> bool:
 
 
 def prisma_variables(call: Call) -> list[str] | None:
-    """The variables that Prisma takes addresses from; none without a schema, None where code or the schema says one."""
+    """The variables that Prisma takes addresses from; none without a schema, None where code or the schema says one,
+    or the schema stands in several files.
+    """
     schema = _prisma_schema(call)
     names = _URL.findall(_read(call, schema)) if schema else []
     coded = call.world.glob(call.locate(Field("prisma.config.*"))) or call.world.glob(call.locate(".config/prisma.*"))
-    return None if coded or any(literal for _, literal in names) else [name for name, _ in names]
+    apart = not schema and (prisma_settings(call).get("schema") or call.world.glob(call.locate("prisma/*/*.prisma")))
+    return None if coded or apart or any(literal for _, literal in names) else [name for name, _ in names]
 
 
 def _prisma_schema(call: Call) -> str:
