@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.arithmetic import evaluate
-from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, Call
+from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, UNSEEN, Call
 from sentinel_guard.core.analysis.expansion.command_words import expand_all
-from sentinel_guard.core.analysis.expansion.shell_state import DECIDES, RUNTIME, UNSEEN, Numbers, Scope
+from sentinel_guard.core.analysis.expansion.shell_state import DECIDES, RUNTIME, Numbers, Scope
 from sentinel_guard.core.analysis.expansion.word_expansion import expand, expand_one
 from sentinel_guard.core.analysis.parser.syntax_tree import (
     Arithmetic,

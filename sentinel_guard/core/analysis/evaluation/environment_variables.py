@@ -10,9 +10,9 @@ from typing import TypeVar
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
-from sentinel_guard.core.analysis.expansion.command_and_options import MAX_SCRIPT, STDIN, UNKNOWN
+from sentinel_guard.core.analysis.expansion.command_and_options import MAX_SCRIPT, STDIN, UNKNOWN, UNSEEN
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
-from sentinel_guard.core.analysis.expansion.shell_state import UNASSIGNED, UNSEEN, Field, Scope, Value
+from sentinel_guard.core.analysis.expansion.shell_state import UNASSIGNED, Field, Scope, Value
 from sentinel_guard.core.analysis.programs.databases import dotenv_databases
 from sentinel_guard.core.model import Effect, Kind
 

@@ -31,6 +31,8 @@ SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "p
           "osh", "brush", "mrsh", "xonsh")  # fmt: skip
 """Programs that run shell text, as the analysis reads it."""
 
+UNSEEN = "-unseen"
+"""The option that stands for a file or text that nobody read, which may have set any variable."""
 MAX_FILES = 3
 """Scripts on disk that are followed from one another."""
 MAX_FOUND = 50

@@ -31,8 +31,6 @@ INTERACTIVE = "-i"
 """The option that stands for ``bash -i``."""
 DECIDES = "-decides"
 """The option that stands for a script whose known tests leave out what they do not come to (``conditions.told``)."""
-UNSEEN = "-unseen"
-"""The option that stands for a file or text that nobody read, which may have set any variable."""
 UNASSIGNED: tuple[str, ...] = ("\0",)
 """Among the values that a variable may hold: the text has not assigned it; it is inherited or not set."""
 _VARIABLE = re.compile(r"\"?\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})\"?")

@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterator
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.engine_facts import Container, Engine
-from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, Call
-from sentinel_guard.core.analysis.expansion.shell_state import UNSEEN
+from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, UNSEEN, Call
 from sentinel_guard.core.analysis.programs.cloud import compose_files, container_engines
 from sentinel_guard.core.analysis.programs.cloud.local_clusters import HANDS_ON
 
