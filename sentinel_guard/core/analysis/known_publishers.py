@@ -124,8 +124,12 @@ _INSTALLER_OWNERS = GO_OWNERS | {owner.lower() for owner in TAPS} | frozenset(
      "jesseduffield", "aquasecurity", "anchore", "tilt-dev", "rancher", "k3d-io", "kubernetes-sigs", "containerbase",
      "direnv", "cargo-bins", "apache", "home-assistant", "plone", "openstack")
 )  # fmt: skip
-_NOT_THE_OWNERS = re.compile(r"(?i)/\.{1,2}(?:/|$)|%2e|\\|/refs/pull/|/[0-9a-f]{40}/")
-"""What leads from an owner's address to somebody else's: a step up, or a commit, which a fork may have made."""
+_NOT_THE_OWNERS = re.compile(
+    r"(?i)/\.{1,2}(?:/|$)|%|\\|/pull/\d|/[0-9a-f]{40}/|\.com/+[^/]+/+[^/]+/+(?:raw/+)?[0-9a-f]{4,40}/"
+)
+"""What leads from an owner's address to somebody else's: a step up, or a commit, which a fork may have made and a few
+digits of its number name.
+"""
 
 
 def is_installer(address: str) -> bool:

@@ -93,6 +93,7 @@ CUT = [
     (r"$(grep -oP 'HF_TOKEN=\K.*' ~/x/.env)", "HF_TOKEN"),
     ("$(grep -E '^HF_TOKEN=' .env | head -n1 | cut -d= -f2- | tr -d '\"')", "HF_TOKEN"),
     (r"$(sed -n 's/^HF_TOKEN=\(.*\)$/\1/p' .env)", "HF_TOKEN"),
+    (r"$(sed -nE 's/^HF_TOKEN=(.*)/\1/p' .env)", "HF_TOKEN"),
 ]
 MORE = [
     ("$(grep -v HF_TOKEN .env)", "all but the one"),
@@ -113,6 +114,9 @@ MORE = [
     ("$(grep HF_TOKEN .env | sed 's/a/b/e')", "a filter that runs what it finds"),
     ("$(grep HF_TOKEN .env | sed 's/a/b/w x')", "one that writes"),
     ("$(grep -f HF_TOKEN .env)", "a file of patterns"),
+    (r"$(sed -E 's/^HF_TOKEN=(.*)/\1/p' .env)", "all lines, and the one twice"),
+    (r"$(sed -n 's/^HF_TOKEN=\|^//p' .env)", "all lines by an alternative"),
+    ("$(sed -nE 's/^HF_TOKEN=|^//p' .env)", "the same, extended"),
     ("$(jq -r . x.json)", "a file of JSON as a whole"),
     ("$(grep HF_TOKEN '.env)", "a quote that is not closed"),
 ]

@@ -15,7 +15,7 @@ _SUBSTITUTION = re.compile(SUBSTITUTION)
 _LINE = r"\^?(?:export )?([A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+)"
 _SELECTS = {
     "grep": (r"-[EhswoP]+|-m1|-e", rf"(?:\(\?<=)?{_LINE}(?:=|=\.[*+]|=\\K\.[*+]|=\)\.[*+])?"),
-    "sed": (r"-n|-nE|-nr|-E|-r|-e", rf"s/{_LINE}=[^/;$`\n]*\$?/(?:\\1)?/p"),
+    "sed": (r"-n|-nE|-nr|-E|-r|-e", rf"s/{_LINE}=(?:\\[()]|[^/;$`\n\\|])*\$?/(?:\\1)?/p"),
     "awk": (r"-F=", rf"(?:/{_LINE}=?/|\$1 ?== ?\"{_LINE}\") ?\{{ ?print \$2;? ?\}}"),
     "jq": (r"-r|-e|-er|-re|--raw-output", r"\.([A-Za-z]\w*(?:\.[A-Za-z]\w*)*)"),
 }
@@ -69,4 +69,6 @@ def _fits(stage: Sequence[str], table: dict[str, tuple[str, str]]) -> re.Match[s
     plain = [word for word in stage[1:] if word[:1] != "-"]
     if len(plain) > 1 or not all(re.fullmatch(options, word) for word in stage[1:] if word[:1] == "-"):
         return None
+    if stage[0] == "sed" and table is _SELECTS and not any(word[:2] == "-n" for word in stage):
+        return None  # it prints the other lines, too
     return re.fullmatch(text, "".join(plain))

@@ -32,6 +32,9 @@ UNSEEN = [
     ("pip install acme -c https://raw.githubusercontent.com/apache/../x/y/main/c.txt", "a step up to a stranger"),
     (f"pip install x -c https://raw.githubusercontent.com/apache/airflow/{'a1' * 20}/c.txt", "a fork's commit"),
     ("pip install x -c https://raw.githubusercontent.com/apache/airflow/refs/pull/1/head/c.txt", "anybody's request"),
+    ("pip install x -c https://raw.githubusercontent.com/apache/airflow/pull/1/head/c.txt", "the same, shorter"),
+    ("pip install x -c https://raw.githubusercontent.com/apache/airflow/pul%6c/1/head/c.txt", "the same, escaped"),
+    ("pip install x -c https://raw.githubusercontent.com/apache/airflow/a1b2c3d/c.txt", "a few digits of a commit"),
     ("pip install x -c https://storage.googleapis.com/x/c.txt", "anybody's bucket"),
     ("cargo install --git https://github.com/x/y", "Rust's"),
     ("deno run https://x.example/a.ts", "a runtime"),
@@ -166,6 +169,10 @@ SEEN = [
     (
         "uv pip install acme --constraint=https://raw.githubusercontent.com/apache/airflow/constraints-2.9.3/c.txt",
         "the same by uv, glued",
+    ),
+    (
+        "pip install -c https://raw.githubusercontent.com/openstack/requirements/stable/2024/cafe/pull/c.txt acme",
+        "a branch and folders that only look like commits and requests",
     ),
     ("pip install torch --index-url https://download.pytorch.org/whl/cpu", "a registry that many use"),
     ("pip install --index-url http://localhost:3141/simple acme", "a registry of this machine"),
