@@ -31,7 +31,9 @@ from sentinel_guard.host.machine import birth_time
 log = logging.getLogger(__name__)
 
 SECONDS = 0.2
-"""For one answer."""
+"""For one answer, to its last byte."""
+IN_ALL = 1.0
+"""Seconds for all answers to one look."""
 MOST = 4 << 20
 """Bytes of an answer."""
 MARGIN = 2.0
@@ -57,11 +59,11 @@ def ask(program: str, environ: Mapping[str, str], begun: Mapping[str, str], sinc
     """
     if not begun or any(environ.get(name) != begun.get(name) for name in _CHOOSE):
         return None
-    path = socket_of(program, begun, since)
     try:
+        path = socket_of(program, begun, since)
         return ContainerEngine(path, since) if path else None
     except (OSError, ValueError) as e:
-        log.debug("the engine at %s does not say: %s", path, e)
+        log.debug("the engine of %s does not say: %s", program, e)
         return None
 
 
@@ -142,7 +144,7 @@ class ContainerEngine:
 
     def __init__(self, path: str, since: float) -> None:
         """Raises OSError, ValueError where there is no answer that is understood."""
-        self._path, self._since = path, since
+        self._path, self._since, self._left = path, since, IN_ALL
         self._ahead, self._keeps_times = 0.0, False
         listed, named = self._get("/containers/json?all=1"), self._get("/volumes")
         try:
@@ -154,7 +156,7 @@ class ContainerEngine:
                 for row in named["Volumes"] or ()
             }
             self.containers = tuple(self._container(row) for row in listed)
-        except (AttributeError, KeyError, TypeError, IndexError) as e:
+        except (AttributeError, KeyError, TypeError, IndexError, OverflowError) as e:
             raise ValueError(f"{path}: {e}") from e
 
     def told(self, ident: str) -> Told | None:
@@ -203,18 +205,23 @@ class ContainerEngine:
         return birth_time.is_since(made - self._ahead, self._since + MARGIN)
 
     def _get(self, target: str) -> Any:
-        until = time.monotonic() + SECONDS
-        with contextlib.closing(_Connection(self._path, SECONDS)) as connection:
+        began = time.monotonic()
+        with contextlib.closing(_Connection(self._path, began + min(SECONDS, self._left))) as connection:
             try:
                 connection.request("GET", target)
                 answer = connection.getresponse()
                 if answer.status != http.client.OK:
                     raise ValueError(f"{target}: {answer.status}")
-                text = b"".join(_pieces(answer, until))
+                text = b"".join(_pieces(answer))
             except http.client.HTTPException as e:
                 raise ValueError(str(e)) from e
+            finally:
+                self._left -= time.monotonic() - began
         self._keeps_times = _KEEPS_TIMES.match(answer.getheader("Server") or "") is not None
-        told = email.utils.parsedate_to_datetime(answer.getheader("Date") or "").timestamp()
+        try:
+            told = email.utils.parsedate_to_datetime(answer.getheader("Date") or "").timestamp()
+        except OverflowError as e:
+            raise ValueError(target) from e
         ahead = told - time.time()
         self._ahead = ahead if abs(ahead) > MARGIN else 0.0
         try:
@@ -223,26 +230,43 @@ class ContainerEngine:
             raise ValueError(target) from e
 
 
-def _pieces(answer: http.client.HTTPResponse, until: float) -> Iterator[bytes]:
+def _pieces(answer: http.client.HTTPResponse) -> Iterator[bytes]:
     left = MOST
     while piece := answer.read1(1 << 16):
         left -= len(piece)
-        if left < 0 or time.monotonic() > until:
-            raise ValueError("too much, or too slow")
+        if left < 0:
+            raise ValueError("too much")
         yield piece
 
 
 class _Connection(http.client.HTTPConnection):
     """HTTP over a Unix socket."""
 
-    def __init__(self, path: str, seconds: float) -> None:
-        super().__init__("localhost", timeout=seconds)
-        self._at = path
+    def __init__(self, path: str, until: float) -> None:
+        super().__init__("localhost")
+        self._at, self._until = path, until
 
     def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
+        self.sock = _Socket(socket.AF_UNIX)
+        self.sock.until = self._until
+        self.sock.wait()
         self.sock.connect(self._at)
+
+
+class _Socket(socket.socket):
+    """One that gives up at a moment, though it is sent a little at a time: a timeout alone begins anew each time."""
+
+    until = 0.0
+
+    def wait(self) -> None:
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("too slow")
+        self.settimeout(left)
+
+    def recv_into(self, *args: Any, **kwargs: Any) -> int:
+        self.wait()
+        return super().recv_into(*args, **kwargs)
 
 
 def _label(row: Mapping[str, Any], name: str) -> str:

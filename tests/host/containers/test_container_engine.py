@@ -4,6 +4,7 @@ socket; its answers are those of podman 4.3 and docker 27, shortened.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -51,7 +52,11 @@ def volume(**said: object) -> dict[str, object]:
 
 
 class Server(socketserver.ThreadingUnixStreamServer):
-    """What it answers, by target; ``said``: its name, its clock, how slow it is."""
+    """What it answers, by target; ``said``: its name, its clock, how slow it is; ``drips``: all that it sends, byte by
+    byte where it is long.
+    """
+
+    drips = b""
 
     def __init__(self, path: str, answers: Mapping[str, object], server: str, ahead: float, waits: float) -> None:
         super().__init__(path, Handler)
@@ -61,6 +66,13 @@ class Server(socketserver.ThreadingUnixStreamServer):
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         assert isinstance(self.server, Server)
+        if dripped := self.server.drips:
+            step = 1 if len(dripped) > 500 else len(dripped)
+            with contextlib.suppress(OSError):
+                for at in range(0, len(dripped), step):
+                    self.connection.sendall(dripped[at : at + step])
+                    time.sleep(0.05)
+            return
         answer = self.server.answers.get(self.path)
         time.sleep(self.server.waits)
         data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
@@ -87,11 +99,13 @@ def start(tmp_path: Path) -> Iterator[Start]:
         waits: float = 0,
         name: str = "docker.sock",
         raw: object = None,
+        drips: bytes = b"",
     ) -> str:
         listed = raw if raw is not None else [*(containers or (CONTAINER,))]
         answers = {"/containers/json?all=1": listed, "/volumes": {"Volumes": volumes or [volume()]}}
         path = str(tmp_path / name)
         servers.append(Server(path, {**answers, "/containers/2d58/json": INSPECTED}, server, ahead, waits))
+        servers[-1].drips = drips
         threading.Thread(target=servers[-1].serve_forever, args=(0.01,), daemon=True).start()
         return path
 
@@ -170,14 +184,21 @@ ODD = [
     ({"volumes": [volume(Name="x", CreatedAt="yesterday")]}, "no time"),
     ({"raw": b" " * (container_engine.MOST + 10)}, "too much"),
     ({"waits": 0.4}, "too slow"),
+    ({"raw": [{**CONTAINER, "Created": 10**400}]}, "no number that a clock has"),
+    ({"drips": b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 1000}, "its head is sent byte by byte"),
+    ({"drips": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"0" * 1000}, "so is the size of a piece"),
+    ({"drips": b"HTTP/1.1 200 OK\r\nDate: Mon, 1 Jan 2024 00:00:00 +" + b"9" * 30 + b"\r\n\r\n[]"}, "no time"),
+    ({"drips": b"\0\xff" * 100}, "no HTTP"),
 ]
 
 
 @pytest.mark.parametrize(("said", "why"), ODD)
 def test_an_odd_answer_is_none(start: Start, said: dict[str, object], why: str) -> None:
     path = start(**said)
+    began = time.monotonic()
     with pytest.raises((OSError, ValueError)):
         ContainerEngine(path, SINCE)
+    assert time.monotonic() - began < 2, why
     begun = {"DOCKER_HOST": f"unix://{path}"}
     assert container_engine.ask("docker", begun, begun, time.time() + 5) is None, why
 
@@ -236,6 +257,8 @@ def test_only_the_variables_of_the_sessions_start_choose_it(start: Start) -> Non
     assert container_engine.ask("docker", {**begun, "TERM": "x"}, begun, later()) is not None
     assert container_engine.ask("docker", {**begun, "DOCKER_HOST": "unix:///x"}, begun, later()) is None
     assert container_engine.ask("docker", begun, {}, later()) is None, "nobody knows them any more"
+    begun = {"DOCKER_CONTEXT": "\udcff", "HOME": "/h"}
+    assert container_engine.ask("docker", begun, begun, later()) is None, "no name that docker has"
 
 
 def test_podman_has_one_of_its_own(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
