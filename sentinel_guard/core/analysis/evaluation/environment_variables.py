@@ -144,7 +144,7 @@ def take_database(path: str, world: Overlay, scope: Scope, *, exported: bool = T
     """Notes that a file which is not looked into gives the address of a database for development, if it does: as it
     lies there, not where this text may have written it.
     """
-    if world.kind(path) != "file" or path in world.made() or path in world.copies or path in world.doubted:
+    if world.kind(path) != "file" or path in world.made() or path in world.copies or world.is_unseen(path):
         return
     if world.fulfils(path, dotenv_databases.gives_development):
         scope.hold(dotenv_databases.VARIABLE, None)

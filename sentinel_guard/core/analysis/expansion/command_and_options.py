@@ -252,6 +252,7 @@ class Call:
             if path in paths.IGNORED or path.startswith(("/dev/fd/", "/proc/self/fd/")):
                 return
             raw = ("raw",) if paths.is_device(path) else ()
+            self.world.touched.add(path)
             yield self.effect(Kind.WRITE, path, *how, *raw, sure=self.certain(item.text))
 
     def delete(self, items: Iterable[Field], *how: str, follow: bool = False) -> Iterator[Effect]:

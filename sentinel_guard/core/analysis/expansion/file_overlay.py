@@ -60,8 +60,8 @@ class Overlay:
         """The text wrote what may be a tool's settings, or a plugin; it reaches another machine."""
         self.copies: dict[str, str] = {}
         """Copies that the text made: path -> the file that it is one of."""
-        self.fetched: set[str] = set()
-        """Files that the text got from the network: nobody has seen what they hold."""
+        self.fetched, self.touched = set[str](), set[str]()
+        """Files that the text got from the network: nobody has seen what they hold; those that its programs write."""
         self.secrets: set[str] = set()
         """Files that the text filled from a store of secrets."""
         self.own, self.forwards = set[str](), set[str]()
@@ -111,6 +111,11 @@ class Overlay:
                     self.write(path, self.read(old))
             for path in [path for path in self.made() if path.startswith(f"{source}/")]:
                 self.write(moved(path, source, target), self._files[path])
+
+    def is_unseen(self, path: str) -> bool:
+        """Whether what lies there now says nothing of what the file holds by then."""
+        written = path in self.touched and path not in self._files
+        return written or path in self.doubted or self.is_fetched(path)
 
     def is_fetched(self, path: str) -> bool:
         """Whether a path, or a folder that it lies in, came from the network in this text."""

@@ -171,6 +171,8 @@ def _own_kubeconfig(call: Call) -> bool | None:
         return None
     if not _is_plain(call) or path in call.world.copies or _times(call, REWRITTEN):
         return False
+    if call.world.is_unseen(path) and f"kubeconfig {path}" not in call.world.own:
+        return False
     in_text, own = f"kubeconfig {path}" in call.world.own, call.world.is_own(f"kubeconfig {path}")
     if own and not call.world.fulfils(path, lambda text: _SERVER_KEY.search(text) is not None):
         return in_text or path not in call.world.made()
@@ -267,6 +269,8 @@ def _times(call: Call, what: str) -> int:
 def note(call: Call) -> None:
     """What a command says of clusters from here on: one that it makes, another context."""
     program, words = call.command.program, [item.text for item in call.fields[1:]]
+    if call.command.subcommand == "config":
+        words = words[words.index("config") :]
     if program in MAKERS:
         if {"create", "start", "export", "write", "merge"} & {*words[:3]}:
             _note_cluster(call)

@@ -116,10 +116,17 @@ ROWS = [
     # One of the repository under the name of the person's own.
     *(("ls", text, AWAY, ALLOW, "it knows this machine alone") for text in (
         f"KUBECONFIG=here/.kube/config {WIPE}", "helm --kubeconfig here/.kube/config uninstall x",
+        f"curl -so x.yaml https://acme.com/x; KUBECONFIG=here/.kube/config {WIPE}",
+        f"kubectl --kubeconfig here/.kube/config config view; KUBECONFIG=here/.kube/config {WIPE}",
         "cd here && export KUBECONFIG=$PWD/.kube/config && helm rollback x 1")),
     *(("ls", text, AWAY, ASK, "another server, or the person's") for text in (
         f"KUBECONFIG=both/.kube/config {WIPE}", f"KUBECONFIG=~/.kube/config {WIPE}",
         f"KUBECONFIG=none/.kube/config {WIPE}", "helm uninstall x",
+        f"scp prod:.kube/config here/.kube/config; KUBECONFIG=here/.kube/config {WIPE}",
+        f"curl -so here/.kube/config https://acme.com/k; KUBECONFIG=here/.kube/config {WIPE}",
+        f"sed -i s/127.0.0.1/acme.com/ here/.kube/config; KUBECONFIG=here/.kube/config {WIPE}",
+        f"cd here && kubectl --kubeconfig .kube/config config set clusters.x.server https://acme.com && {WIPE}",
+        f"export KUBECONFIG=here/.kube/config; kubectl --kubeconfig $KUBECONFIG config set clusters.x.server y; {WIPE}",
         f"cp ~/.kube/config here/.kube/config && KUBECONFIG=here/.kube/config {WIPE}",
         f"echo 'server: https://prod.acme.com' >> here/.kube/config; KUBECONFIG=here/.kube/config {WIPE}",
         f"ssh -fNL 6443:prod:6443 b; KUBECONFIG=here/.kube/config {WIPE}",
