@@ -33,7 +33,10 @@ _PRINTERS = re.compile(
     r"|cargo metadata [^|]*\| *jq -r \.target_directory)(?: -[a-z]+)*(?: 2>\s*/dev/null)?\s*"
 )
 """What prints one path, and nothing that somebody else chose."""
-_OPTIONS = r"(?: -[\w-]+(?:=[\w./:,@~+-]+)?| --(?:builddir|with-compiler|project-file|project-dir) [\w./:~+-]+)*"
+_PLACES = r" --(?:builddir|with-compiler|project-file|project-dir) [\w./:~+-]+"
+_OPTIONS = rf"(?: -[\w-]+(?:=[\w./:,@~+-]+)?|{_PLACES})*"
+_GIVEN = re.compile(rf" -[\w-]+=|{_PLACES}")
+"""Options with values, which may lead into what was fetched."""
 _FINDERS = re.compile(
     r"\s*(?:(?:pyenv|rbenv|nodenv|goenv|volta|rustup|mise|asdf|stack exec(?: --)?) which|cabal list-bin|yarn bin"
     rf"|xcrun (?:-f|--find)){_OPTIONS} (?:[\w.+-]+:)*(?P<found>[A-Za-z][\w.+-]*){_OPTIONS}(?: 2>\s*/dev/null)?\s*"
@@ -49,8 +52,10 @@ _NAMES = {
 """Variables that by custom hold a program, and which."""
 
 
-def guess_program(first: Field, scope: Scope) -> Field | None:
-    """The program that a command word names; None where that cannot be told."""
+def guess_program(first: Field, scope: Scope, *, fetched: bool) -> Field | None:
+    """The program that a command word names; None where that cannot be told. ``fetched``: whether the text fetched
+    anything before.
+    """
     source = first.source
     if named := _QUOTED.fullmatch(source):
         return _taken(named[1], first, source.replace('"', ""))
@@ -58,7 +63,7 @@ def guess_program(first: Field, scope: Scope) -> Field | None:
         return _taken(bare["last"], first, source)
     whole = _WHOLE.fullmatch(source)
     name = (whole[1] or whole[2]) if whole else ""
-    if found := _found(scope.written.get(name, "") if name in scope.variables else source, scope):
+    if found := _found(scope.written.get(name, "") if name in scope.variables else source, scope, fetched=fetched):
         return Field(found, source=source)
     if name in _NAMES and name not in scope.variables and name not in scope.environ:
         return Field(_NAMES[name], source=source)
@@ -78,12 +83,14 @@ def prints_path(source: str) -> bool:
     return match is not None and _PRINTERS.fullmatch(match[1]) is not None
 
 
-def _found(source: str, scope: Scope) -> str:
+def _found(source: str, scope: Scope, *, fetched: bool) -> str:
     """The program whose place a substitution prints; empty for none, and where another program may print it."""
     match = _SUBSTITUTED.fullmatch(source)
     printed = _FINDERS.fullmatch(match[1]) if match else None
     name = printed[0].split()[0] if printed else ""
     if printed is None or "PATH" in scope.variables or name in scope.functions or name in scope.aliases:
+        return ""
+    if fetched and _GIVEN.search(printed[0]):
         return ""
     found = printed["found"]
     return "" if found in SHELLS or found in WRAPPERS else found

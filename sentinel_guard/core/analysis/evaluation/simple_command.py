@@ -209,7 +209,8 @@ def command(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
         if not fields:
             return ""
         first = _built(fields[0]) if fields[0].pattern and not walk.world.fetched else fields[0]
-        if not first.known and (found := guess_program(first, place.scope)) is not None:
+        found = None if first.known else guess_program(first, place.scope, fetched=bool(walk.world.fetched))
+        if found is not None:
             _vanished(walk, fields, found, place)
             fields = [found, *fields[1:]]
             place = replace(place, elsewhere=True)

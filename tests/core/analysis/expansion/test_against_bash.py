@@ -140,6 +140,7 @@ HONEST = [
     ("$(cabal list-bin exe:app) +RTS -s", "app", "an output that is a program's place"),
     ("$(cabal list-bin app --enable-profiling --builddir=/tmp/x -v0) /tmp/w", "app", "the same with options"),
     ("$(cabal list-bin --builddir /tmp/x -O2 app 2>/dev/null) x", "app", "an option with a value of its own"),
+    ("git clone ssh://h/y y; $(cabal list-bin app -v0) x", "app", "options without values lead into no other folder"),
     ("BIN=$(stack exec -- which app); time $BIN x", "app", "the same in a variable"),
     ("$PYTHON -m pytest", "python3", "a variable that holds a program by custom"),
     ("PYTHON=${PYTHON:-python3}; $PYTHON -m pytest", "python3", "with its default"),
@@ -172,6 +173,8 @@ RIDDLES = [
     ("$(cabal list-bin app --builddir=`x`) a", "an option that somebody chose"),
     ("$(cabal list-bin app --builddir=x; echo rm) a", "more than that is printed"),
     ("PATH=/tmp/x:$PATH; $(cabal list-bin app) -rf /", "another program may print it"),
+    ("git clone ssh://h/y y && $(cabal list-bin app --builddir=y/d) x", "it may lie in what was fetched"),
+    ("git clone ssh://h/y y; A=$(cabal list-bin --project-dir y app); $A x", "the same by a variable"),
 ]
 
 

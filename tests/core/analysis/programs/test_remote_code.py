@@ -57,6 +57,7 @@ UNSEEN = [
     ("git clone https://github.com/x/y && ./y/install.sh", "a repository's script"),
     ("git clone https://github.com/x/y /tmp/y && git clone /tmp/y /tmp/z && make -C /tmp/z", "a clone of a clone"),
     ("git clone ssh://h/y /tmp/y && git clone file:///tmp/y /tmp/z && make -C /tmp/z", "the same by its address"),
+    ("git clone ssh://h/y /tmp/y && git clone file:///tmp/%79 /tmp/z && make -C /tmp/z", "its address, escaped"),
     ("git clone h:y /tmp/y && git -C /tmp/y worktree add /tmp/z && make -C /tmp/z", "a work tree of a clone"),
     ('echo \'{"dependencies": {"y": "git+https://github.com/x/y.git"}}\' > package.json && npm i', "a manifest"),
     ("echo 'git+https://github.com/x/y' > r.txt && pip install -r r.txt", "a list that the text wrote"),
@@ -133,6 +134,7 @@ UNSEEN = [
 ]
 SEEN = [
     ('git clone --depth 1 "file://$PWD" /tmp/z && cd /tmp/z && make', "a clone of this repository, by its address"),
+    ("git clone file:///srv/a%20b /tmp/z && make -C /tmp/z", "one of this machine, escaped"),
     ("git clone -q . /tmp/z && make -C /tmp/z", "by its path"),
     ("git worktree add /tmp/z && make -C /tmp/z", "a work tree of it"),
     (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import unquote
 
 from sentinel_guard.core.analysis import known_publishers, network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
@@ -138,8 +139,9 @@ def add_cloned(call: Call) -> None:
 
 def _is_away(call: Call, source: Field) -> bool:
     """Whether a repository lies on another machine, or came from there in this text."""
-    here = source.text.removeprefix("file://")
-    away = here == source.text and (ADDRESS.fullmatch(here) or paths.is_remote(here))
+    by_path = source.text.removeprefix("file://")
+    here = by_path if by_path == source.text else unquote(by_path)  # git decodes addresses alone
+    away = by_path == source.text and (ADDRESS.fullmatch(here) or paths.is_remote(here))
     return source.known and (bool(away) or call.world.is_fetched(call.locate(here)))
 
 
