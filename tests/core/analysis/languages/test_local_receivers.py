@@ -71,6 +71,10 @@ ROWS = [
     ("import Stripe from 'stripe'\nlet m = new Map()\nconst { m } = stripe\nm.delete('x')", True, "out of an object"),
     ("require 'stripe'\nh = {}\ncustomers.each { |h| h.delete }", True, "a block's"),
     ("import github\nfor issue in repo.get_issues():\n  issue.close()", True, "issues"),
+    ("import github\nfor i in repo.get_issues(state='open'):\n  i.close()", True, "the same by another name"),
+    ("import github\nfor i in issues: i.close()", True, "in one line"),
+    ("import { Octokit } from 'octokit'\nfor (const x of pulls) { await x.close() }", True, "requests"),
+    ("import github\nfor f in files:\n  f.close()", False, "files"),
 ]
 
 

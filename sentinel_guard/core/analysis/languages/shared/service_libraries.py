@@ -60,11 +60,14 @@ _RIGHTS = re.compile(
     r"\b(?:role|permission)\s*[=:]\s*['\"](?:admin|owner|maintain)|\badd_to_collaborators\(|\bPublicAccessBlock|"
     r"\bremove_protection\(|\bdelete_branch_protection\(|0\.0\.0\.0/0"
 )
+_KEPT = r"issue|pull|request|\bpr|\bmr|ticket|card|case|incident|alert|order|account|discussion|thread|channel|poll"
 _ACTS = re.compile(
     r"\.(?:pay|refund|cancel|void_invoice|finalize_invoice|charge|capture|archive|deactivate|suspend|disable|invite|archive|trash|ban|kick|unpublish|"
     r"edit|transition_issue|add_comment|create_comment|create_issue|update_user|chat_postMessage|post_message|publish|"
     r"(?:refunds?|payouts?|transfers?|charges?|Refund|Payout|Transfer|Charge|PaymentIntent|Invoice)\.create)\s*\("
-    r"|\.?\b\w*(?:issue|pull|request|\bpr|\bmr|ticket|card|case|incident|alert|order|account|discussion|thread|channel|poll)s?\.close\("
+    rf"|\.?\b\w*(?:{_KEPT})s?\.close\("
+    r"|\bfor\b[ (]{0,2}(?:const |let |var )?(?P<one>\w{1,40}) (?:in|of)\b"
+    rf"(?=[^\n]{{0,120}}?(?:{_KEPT})s?\b)[^\n:{{]{{0,120}}[:{{)]\s{{0,40}}(?:await )?(?P=one)\.close\("
 )
 """Files, figures and connections are closed, too."""
 _CLOUDS = (

@@ -125,7 +125,6 @@ ROWS = [
         f"scp prod:.kube/config here/.kube/config; KUBECONFIG=here/.kube/config {WIPE}",
         f"curl -so here/.kube/config https://acme.com/k; KUBECONFIG=here/.kube/config {WIPE}",
         f"sed -i s/127.0.0.1/acme.com/ here/.kube/config; KUBECONFIG=here/.kube/config {WIPE}",
-        f"cd here && kubectl --kubeconfig .kube/config config set clusters.x.server https://acme.com && {WIPE}",
         f"export KUBECONFIG=here/.kube/config; kubectl --kubeconfig $KUBECONFIG config set clusters.x.server y; {WIPE}",
         f"cp ~/.kube/config here/.kube/config && KUBECONFIG=here/.kube/config {WIPE}",
         f"echo 'server: https://prod.acme.com' >> here/.kube/config; KUBECONFIG=here/.kube/config {WIPE}",
