@@ -74,6 +74,8 @@ def peel(fields: Sequence[Field], wrapper: Wrapper) -> Peeled | None:
 _PACKAGE_RUNNERS = frozenset(("npx", "bunx", "pnpx", "uvx", "pipx"))
 _REQUIREMENT = re.compile(r"((?:@[\w.-]+/)?\w[\w.-]*)(?:\[[\w,.\s-]*\])?(?:@[^/:]*|\s*[=<>!~;][^/:]*|(?<=\]))")
 """A package's name with the extras or versions of it that are wanted. An address is none: it may be anybody's code."""
+_ALIAS = re.compile(r"^(?:@[\w.-]+/)?[\w.-]+@npm:")
+"""Of npm: a package under another name, whose program is what runs."""
 _PACKAGES = {
     "eas-cli": "eas", "netlify-cli": "netlify", "firebase-tools": "firebase", "aws-cdk": "cdk", "twilio-cli": "twilio",
     "appcenter-cli": "appcenter", "code-push-standalone": "code-push", "contentful-cli": "contentful",
@@ -92,6 +94,7 @@ def program_of_package(item: Field) -> Field:
     """The program that a package's name starts, whichever version it is: ``eas-cli@latest`` is ``eas``. A pattern or a
     variable in the version leaves the name as it is.
     """
+    item = replace(item, text=_ALIAS.sub("", item.text))
     match = _REQUIREMENT.fullmatch(item.text)
     if match is None or not (item.known or item.source.lstrip("'\"").startswith(item.text[: match.end(1) + 1])):
         return replace(item, text=_PACKAGES.get(item.text, item.text))

@@ -12,6 +12,7 @@ WORLD = repository({"sub/a": "x\n"})
 DELETING = [
     ("npx rimraf sub", "without a version"),
     ("npx rimraf@5 sub", "npm: a version"),
+    ("npx x@npm:rimraf@5 sub", "npm: under another name"),
     ("npx -y rimraf@latest sub", "npm: a tag"),
     ("npx rimraf@^5 sub", "npm: a range"),
     ("npx rimraf@$VERSION sub", "npm: a variable"),

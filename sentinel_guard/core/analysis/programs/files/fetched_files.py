@@ -106,10 +106,12 @@ def given_as_code(call: Call) -> Iterator[str]:
 
 # ---- clones, and files of code by their place among the words ----
 
-ADDRESS = re.compile(r"(?:[\w.\[\],-]+ ?@ ?)?(?:(?:git|hg|svn|bzr)\+\S+|(?:https?|ssh|git|ftp)://\S+|git@[\w.-]+:\S+)")
+ADDRESS = re.compile(
+    r"(?:(?:@[\w.-]+/)?[\w.\[\],-]+ ?@ ?)?(?:(?:git|hg|svn|bzr)\+\S+|(?:https?|ssh|git|ftp)://\S+|git@[\w.-]+:\S+)"
+)
 HOSTED = re.compile(r"(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org)/[\w.-]+/\S+")
-SHORT = re.compile(r"[A-Za-z][\w.-]*/[A-Za-z][\w.-]*(?:[#@]\S+)?")
-"""``user/repo``, as npm and its kin read it; a scoped package begins with ``@``."""
+SHORT = re.compile(r"(?:(?:@[\w.-]+/)?[\w.-]+@)?[A-Za-z][\w.-]*/[A-Za-z][\w.-]*(?:[#@]\S+)?")
+"""``user/repo``, as npm and its kin read it, also in a version's place; a scoped package begins with ``@``."""
 CLONES: dict[str, tuple[tuple[str, ...], ...]] = {
     "git": (("clone",), ("submodule", "add")), "gh": (("repo", "clone"), ("gist", "clone")),
     "glab": (("repo", "clone"),), "jj": (("git", "clone"),), "svn": (("checkout",), ("co",), ("export",)),
