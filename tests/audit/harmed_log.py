@@ -46,7 +46,12 @@ def overwrite(path: Path, at: int, data: bytes) -> None:
 def in_database(path: Path) -> int:
     """The newest entry that stands in the database itself, without the write-ahead log."""
     alone = path.with_name("alone.sqlite3")
-    alone.write_bytes(path.read_bytes())
-    with closing(sqlite3.connect(alone)) as db:
-        made = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'log'").fetchone()
-        return int((made and db.execute("SELECT max(seq) FROM log").fetchone()[0]) or 0)
+    while True:
+        alone.write_bytes(copied := path.read_bytes())
+        try:
+            with closing(sqlite3.connect(alone)) as db:
+                made = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'log'").fetchone()
+                return int((made and db.execute("SELECT max(seq) FROM log").fetchone()[0]) or 0)
+        except sqlite3.DatabaseError:
+            if path.read_bytes() == copied:
+                raise  # else a checkpoint wrote pages amid the copy
