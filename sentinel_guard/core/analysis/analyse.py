@@ -189,7 +189,7 @@ def _with_texts(effects: Sequence[Effect], world: Overlay) -> Sequence[Effect]:
     made, moves = world.made(), (Kind.WRITE, Kind.READ)
     if not made:
         return effects
-    return [_with_text(e, world.read(e.target) or "") if e.target in made and e.kind in moves else e for e in effects]
+    return [_with_text(e, world.texts(e.target)) if e.target in made and e.kind in moves else e for e in effects]
 
 
 def _with_text(e: Effect, text: str) -> Effect:

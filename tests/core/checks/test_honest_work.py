@@ -365,6 +365,14 @@ ROWS = [
     ("kubectl --context $C apply -f k8s/", ASK, "any"),
     ("dbmate --url sqlite:/tmp/x.sqlite3 drop", ALLOW, "a file in a temporary folder"),
     ("dbmate --url sqlite:/srv/x.sqlite3 drop", ASK, "another one"),
+    # What may have been written.
+    ("false && printf true > nuke.sh; sh nuke.sh", KILL, "what lay there before runs"),
+    ("[ -e .env ] || cp deploy.sh nuke.sh; sh nuke.sh", KILL, "the same, by a copy"),
+    ("if make x; then printf true > nuke.sh; fi; sh nuke.sh", KILL, "in a branch"),
+    ("printf true > nuke.sh && sh nuke.sh", ALLOW, "what was surely written"),
+    ("[ -e .env ] || printf true > nuke.sh && cat nuke.sh", ALLOW, "shown alone"),
+    ("[ -e run.sh ] || printf true > run.sh; sh run.sh", ALLOW, "nothing lay there"),
+    ("[ -e a.tmp ] || printf true > a.tmp; sh a.tmp", ALLOW, "the project's own, or what was written"),
     # What is given away.
     ("docker run --rm -v ~/.aws:/root/.aws:ro someone/tool", ASK, "keys to an image that nobody knows"),
     ("docker run --rm -v ~/.aws:/root/.aws:ro amazon/aws-cli s3 ls", ALLOW, "to the maker's own"),

@@ -3,7 +3,7 @@
 Rules of this file:
 1. Where an item is skipped, the state of then is kept aside, with the status that the list has there.
 2. An item runs in the states that have the status it asks for; where that is none, it is seen all the same.
-3. Behind the list the shell has one of the states that were kept, or the last.
+3. Behind the list the shell has one of the states that were kept, or the last; so have the files.
    A ``cd`` counts, but where one only asked.
 4. What stands behind an ``exit`` that surely ends the shell of a script is not looked at, nor what a test leaves out
    in one whose tests decide.
@@ -26,8 +26,10 @@ from sentinel_guard.core.analysis.evaluation.conditions import (
     surely,
     told,
 )
+from sentinel_guard.core.analysis.evaluation.possible_values import with_files
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
+from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.shell_state import Scope
 from sentinel_guard.core.analysis.parser.syntax_tree import List, Node, Simple, simple_commands
 
@@ -42,6 +44,7 @@ def items(walk: Walker, node: List, place: WalkContext) -> str:
     output: list[str] = []
     chain: _Chain | None = None
     left: list[Scope] = []
+    marks = [walk.world.mark()] if place.elsewhere else []  # what is written there is no file of this machine
     before, status = "", None  # what is known of how the list has ended so far
     made = frozenset(walk.world.own)
     for at, (item, separator) in enumerate(node.items):
@@ -53,20 +56,21 @@ def items(walk: Walker, node: List, place: WalkContext) -> str:
         moves = type(item) is Simple and bool(item.words) and item.words[0].literal in _MOVES
         here = replace(place, stumbles=True) if moves and _may_stumble(node, at, place) else place
         if before in _JOINTS:
-            chain = chain or _Chain(place)
+            chain = chain or _Chain(place, walk.world)
             here = chain.place(node.items[at - 1][0], before, here)
         if before not in _JOINTS:
             made = frozenset(walk.world.own)
         gone = made_names.may_fail(walk.world, made) if before == "||" else None
         if separator == "&":
-            output.append(walk.node(item, replace(here.inside(), forks=True)) and UNKNOWN)
+            output.append(_run_beside(walk, item, here))
         else:
-            text = walk.node(item, here)
+            text = _run(walk, item, here)
             output.append(UNKNOWN if before == "||" and text else text)
         if gone and _leaves(item, place.scope):
             walk.world.own |= gone
         if jumps(item):
             left.append(place.scope.copy())
+            marks.append(walk.world.mark())
         if chain is not None and separator not in _JOINTS:
             chain.end(item, place.scope)
             chain = None
@@ -74,16 +78,32 @@ def items(walk: Walker, node: List, place: WalkContext) -> str:
         if place.scope.ended or place.scope.returned:
             break
     join(place.scope, left)
+    walk.world.may_have_ended(marks)
     return "".join(output)
+
+
+def _run(walk: Walker, item: Node, place: WalkContext) -> str:
+    return (
+        with_files(walk, place, lambda one: walk.node(item, one)) if walk.world.may_differ else walk.node(item, place)
+    )
+
+
+def _run_beside(walk: Walker, item: Node, place: WalkContext) -> str:
+    """In the background: what follows may be faster."""
+    begun = walk.world.mark()
+    text = _run(walk, item, replace(place.inside(), forks=True))
+    walk.world.may_have_ended([begun])
+    return text and UNKNOWN
 
 
 class _Chain:
     """The states of an and-or list, from its second item on."""
 
-    def __init__(self, place: WalkContext) -> None:
+    def __init__(self, place: WalkContext, world: Overlay) -> None:
+        self._world = world
         self._cwd, self._asked = place.scope.cwd, False
-        self._kept: list[tuple[bool, Scope]] = []
-        """Where items are skipped: whether what ran last went well, and what is known there."""
+        self._kept: list[tuple[bool, Scope, int]] = []
+        """Where items are skipped: whether what ran last went well, what is known there, and when that was."""
         self._empty, self._absent = place.empty, place.absent
         self._otherwise: frozenset[str] | None = None
         """What is absent where the first test fails, while nothing behind it can."""
@@ -99,13 +119,14 @@ class _Chain:
         if asks:
             assume(last, skipped, holds=not wanted)
             assume(last, scope, holds=wanted)
-        joining = [state for well, state in self._kept if well is wanted] if self._kept else []
+        joining = [kept for kept in self._kept if kept[0] is wanted]
         if joining:
-            self._kept = [(well, state) for well, state in self._kept if well is not wanted]
+            self._kept = [kept for kept in self._kept if kept[0] is not wanted]
         if not (wanted and never_fails(last)):
-            self._kept.append((not wanted, skipped))
+            self._kept.append((not wanted, skipped, self._world.mark()))
         if joining:
-            join(scope, joining, with_own=wanted or not never_fails(last))
+            join(scope, [state for _, state, _ in joining], with_own=wanted or not never_fails(last))
+            self._world.may_have_ended([mark for _, _, mark in joining])
         if len(self._joints) == 1:
             self._empty |= empties(last, scope, holds=wanted) if asks else frozenset()
             if joint == "&&" and self._otherwise is None:
@@ -119,7 +140,8 @@ class _Chain:
 
     def end(self, last: Node, scope: Scope) -> None:
         """Behind the list: any of its states but one that has left."""
-        kept = [state for _, state in self._kept]
+        kept = [state for _, state, _ in self._kept]
+        self._world.may_have_ended([mark for _, _, mark in self._kept])
         join(scope, kept, with_own=not (kept and ends(last, scope, _LEAVES)))
         if self._asked and scope.cwd != self._cwd:
             scope.cwd = None

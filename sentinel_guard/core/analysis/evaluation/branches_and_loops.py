@@ -17,6 +17,7 @@ from sentinel_guard.core.analysis.expansion.glob_patterns import matches
 from sentinel_guard.core.analysis.expansion.output_visibility import printing_command
 from sentinel_guard.core.analysis.expansion.shell_state import Scope
 from sentinel_guard.core.analysis.expansion.word_expansion import expand_one, number, pattern
+from sentinel_guard.core.analysis.expansion.written_files import States
 from sentinel_guard.core.analysis.parser.find_substitutions import may_substitute
 from sentinel_guard.core.analysis.parser.syntax_tree import (
     Arithmetic,
@@ -38,9 +39,11 @@ def if_(walk: Walker, node: If, place: WalkContext) -> str:
     branches: list[WalkContext] = []
     bodies: list[List | None] = []
     failed: list[List] = []
-    text = ""
+    text, world, left = "", walk.world, list[States]()
     for condition, body in node.clauses:
+        begun = world.mark()
         text += walk.node(condition, place)
+        world.may_have_ended([begun] if branches else [])
         so = told(condition, place.scope)
         if so is False:
             continue
@@ -49,18 +52,24 @@ def if_(walk: Walker, node: If, place: WalkContext) -> str:
         if not branches and surely(condition, place.scope, holds=True):
             inner = replace(inner, maybe=place.maybe)
         branches.append(inner)
+        begun = world.mark()
         text += walk.node(body, inner)
         if inner.scope.ended or inner.scope.returned:
             merge(place.scope, [inner.scope])
+            world.may_have_ended([begun] if left else [])
             return walk.keep(text and UNKNOWN, outputs, place)
         bodies.append(body)
+        left.append(world.leave(begun))
         if so:
             break
     else:
         branches.append(_branch(place, failed, holds=False))
         bodies.append(node.otherwise)
+        begun = world.mark()
         if node.otherwise is not None:
             text += walk.node(node.otherwise, branches[-1])
+        left.append(world.leave(begun))
+    world.join(left)
     merge(place.scope, _going_on(zip(bodies, branches, strict=True)))
     return walk.keep(text and UNKNOWN, outputs, place)
 
@@ -94,8 +103,9 @@ def case(walk: Walker, node: Case, place: WalkContext) -> str:
     subject = expand_one(node.subject, place.scope)
     looking, falling = [place.scope.copy()], list[Scope]()
     done: list[tuple[List | None, WalkContext]] = []
-    text = ""
+    text, world, left = "", walk.world, list[States]()
     for arm in node.arms:
+        begun = world.mark()
         walk.substitute(arm.patterns, place)
         patterns = [pattern(p, (looking or falling or [place.scope])[-1]) for p in arm.patterns]
         known = subject.tells and None not in patterns
@@ -103,6 +113,7 @@ def case(walk: Walker, node: Case, place: WalkContext) -> str:
         entering = [*falling, *(looking if hit else [])]
         if not entering:
             text += "" if known else walk.node(arm.body, replace(place.inside(), maybe=True))
+            world.leave(begun)
             continue
         here = replace(place, scope=entering[0].copy(), maybe=place.maybe or not known)
         if len(entering) > 1:
@@ -112,7 +123,12 @@ def case(walk: Walker, node: Case, place: WalkContext) -> str:
         falling = [here.scope] if arm.end == ";&" else []
         looking = [*looking, here.scope] if arm.end == ";;&" else looking
         done += [(arm.body, here)] if arm.end in (";;", "") else []
+        if arm.end in (";;", ""):
+            left.append(world.leave(begun))
+        else:
+            world.may_have_ended([begun])
     done += [(None, replace(place, scope=scope)) for scope in (*looking, *falling)]
+    world.join([*left, *([{}] if looking or falling else [])])
     merge(place.scope, _going_on(done))
     return walk.keep(text and UNKNOWN, outputs, place)
 
@@ -158,13 +174,20 @@ def loop(walk: Walker, node: Loop, place: WalkContext) -> str:
         bomb = Command(node.kind, (node.kind,), via=place.via)
         walk.add(Effect(Kind.EXECUTE, node.kind, sure=False, how=frozenset(("forkbomb",)), command=bomb), place)
     inner = replace(place, maybe=True)
-    mark = len(walk.effects)
+    mark, begun = len(walk.effects), walk.world.mark()
     text = walk_iterations(walk, node, inner)
+    walk.world.may_have_ended([] if _surely_begins(node) else [begun])
     counted = node.kind == "for" and not any("$(" in word.source or "`" in word.source for word in node.words or ())
     if on := acts_on_many.in_loop(walk.effects[mark:], counted=counted):
         own = Command(node.kind, (node.kind,), via=place.via)
         walk.add(Effect(Kind.DEPLOY, f"each round: {on}"[:200], sure=False, command=own), place)
     return walk.keep(text, outputs, place)
+
+
+def _surely_begins(node: Loop) -> bool:
+    """Whether there is a first round."""
+    words = node.words or () if node.kind == "for" else ()
+    return any(word.literal is not None for word in words) or _endless(node)
 
 
 _PAUSES = frozenset(("wait", "sleep", "read", "break", "return", "exit", "inotifywait", "fswatch", "usleep"))

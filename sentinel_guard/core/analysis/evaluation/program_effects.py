@@ -42,8 +42,9 @@ _TEXTS = ("-c", "-e", "-m", "-r", "-p", "-n", "--eval", "--print")
 
 def start_program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     """Adds what it does; gives its output."""
-    own = len(walk.world.own)
+    own, mark = len(walk.world.own), walk.world.mark()
     text = _start(walk, fields, place)
+    walk.world.may_have_ended([mark] if place.elsewhere else [])
     if len(walk.world.own) != own:
         made_names.note_program(walk.world, place.via, replaced=_may_be_replaced(fields[0].text, place, walk.world))
     return text

@@ -46,7 +46,7 @@ def from_descriptor(walk: Walker, parsed: Parsed, place: WalkContext) -> WalkCon
     if given is None or given.text == "0":
         return place
     path = walk.world.resolve_descriptor(f"/dev/fd/{given.text}")
-    text = walk.world.read(path) if given.known and path not in walk.world.doubted else None
+    text = walk.world.read(path) if given.known else None
     return replace(place, stdin=UNKNOWN if text is None else text)
 
 

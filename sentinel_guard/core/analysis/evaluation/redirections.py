@@ -132,7 +132,7 @@ def _duplicated(text: str | None, world: Overlay) -> str | None:
     if text is not None and (not number.isdigit() or int(number) <= 2):
         return None
     path = world.resolve_descriptor(f"/dev/fd/{number}")
-    held = None if path in world.doubted else world.read(path)
+    held = world.read(path)
     return UNKNOWN if held is None else held
 
 
@@ -209,6 +209,24 @@ def _output(item: Redirect, field: Field, path: str) -> Output:
     return Output(path, append=item.op in (">>", "&>>"))
 
 
+def write_output(output: Output, text: str, place: WalkContext, world: Overlay) -> None:
+    """A file holds what was printed into it."""
+    old = world.read(output.path) if output.append else ""
+    old = UNKNOWN if old is None and world.kind(output.path) else old or ""
+    kept = not output.append and place.scope.is_on("noclobber")
+    world.write(output.path, old + text, sure=not kept)
+    if place.maybe:
+        world.doubted.add(output.path)
+
+
+def send_along(effects: list[Effect], socket: str, text: str) -> None:
+    """Output that goes to another machine goes along with the connection to it."""
+    for at, effect in reversed([*enumerate(effects)]):
+        if effect.kind is Kind.NETWORK and effect.target == socket and not effect.data:
+            effects[at] = replace(effect, data=text or UNKNOWN)
+            return
+
+
 def _read(field: Field, place: WalkContext, world: Overlay, command: Command | None) -> tuple[list[Effect], str]:
     if not field.known:
         secret = is_secret(field.text)
@@ -219,7 +237,7 @@ def _read(field: Field, place: WalkContext, world: Overlay, command: Command | N
     path = field.text if field.text.startswith("/dev/fd/") else paths.locate(field.text, place.cwd, world)
     if path in paths.IGNORED:
         return [], ""
-    text = None if path in world.doubted else world.read(path)
+    text = world.read(path)
     effects = [] if path.startswith("/dev/fd/") else [Effect(Kind.READ, path, _certain(field, place), command=command)]
     return effects, UNKNOWN if text is None else text
 

@@ -24,12 +24,11 @@ from sentinel_guard.core.analysis.evaluation import (
     simple_command,
 )  # fmt: skip
 from sentinel_guard.core.analysis.evaluation.and_or_lists import items
-from sentinel_guard.core.analysis.evaluation.break_and_return import changed_names
 from sentinel_guard.core.analysis.evaluation.command_output import ExactOutputs
 from sentinel_guard.core.analysis.evaluation.conditions import begin_name, begin_text, reaches
 from sentinel_guard.core.analysis.evaluation.fatal_syntax_errors import all_fatal, kind_of_error
 from sentinel_guard.core.analysis.evaluation.program_effects import fetches
-from sentinel_guard.core.analysis.evaluation.redirections import evaluate_redirects
+from sentinel_guard.core.analysis.evaluation.redirections import evaluate_redirects, send_along, write_output
 from sentinel_guard.core.analysis.evaluation.walk_context import Output, WalkContext
 from sentinel_guard.core.analysis.expansion.command_and_options import MAX_FILES, MAX_SCRIPT, UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
@@ -40,6 +39,7 @@ from sentinel_guard.core.analysis.expansion.output_visibility import (
 )
 from sentinel_guard.core.analysis.expansion.partly_known_output import NothingPrinted
 from sentinel_guard.core.analysis.expansion.shell_state import DECIDES, Field
+from sentinel_guard.core.analysis.expansion.written_files import States
 from sentinel_guard.core.analysis.parser import bash_parser
 from sentinel_guard.core.analysis.parser.find_substitutions import (
     FoundSubstitutions,
@@ -155,22 +155,22 @@ class Walk:
             self.opaque(item.text, "code", place)
         if text is None or len(text) > MAX_SCRIPT:
             return UNKNOWN
-        before, given = dict(place.scope.variables), place.scope.positional
+        given = place.scope.positional
         if rest:
             place.scope.positional = tuple(f.text for f in rest) if all(f.known for f in rest) else None
         disk = place.disk or not self.world.wrote_text(text)
         output = self._on_disk(text, replace(place, disk=disk, files=place.files + 1))
         if rest:
             place.scope.positional = given
-        if path in self.world.doubted:
-            place.scope.doubt(changed_names(place.scope, before))
         return output
 
     def _on_disk(self, text: str, place: WalkContext) -> str:
+        mark = self.world.mark()
         try:
             with self.world.budget.of_script():
                 return self.text(text, place)
         except BudgetExceeded:
+            self.world.may_have_ended([mark])
             self.opaque(TOO_MUCH, "parse", place)
             return UNKNOWN
 
@@ -193,13 +193,18 @@ class Walk:
             reader -= 1
         swallower = last_discarding_stage(node.commands) if place.shown else -1
         picker = last_harmless_filter(node.commands) if place.shown else -1
-        mark = len(self.effects)
+        mark, left = len(self.effects), list[States]()
         for at, stage in enumerate(node.commands):
+            begun = self.world.mark()
             wanted = place.wanted or (at < last and at < reader)
             shown = place.shown and at >= swallower
             here = place.stage(output, wanted=wanted, shown=shown, harmless=place.harmless or at < picker)
             here.scope.feeds = _as_written(node.commands[at - 1]) if at else ""
             output = self.node(stage, here) or NothingPrinted()
+            left.append(self.world.leave(begun))
+            self.world.join([left[-1], {}] if left[-1] else [])  # which the next stages may be faster than
+        for states in filter(None, left):
+            self.world.join([states])
         fetches(self, mark)
         return output
 
@@ -234,13 +239,15 @@ class Walk:
         return shell_functions.call(self, name, fields, place)
 
     def coproc(self, node: Coproc, place: WalkContext) -> str:
+        mark = self.world.mark()
         self.node(node.body, replace(place.inside(), stdin=UNKNOWN, forks=True))
+        self.world.may_have_ended([mark])
         place.scope.forget((node.name,) if node.name else ())
         return ""
 
     def simple(self, node: Simple, place: WalkContext) -> str:
         if place.scope.choices and (places := possible_values.places(possible_values.sources(node), place)):
-            return possible_values.each(place, places, lambda inner: self.simple(node, inner))
+            return possible_values.each(self, place, places, lambda inner: self.simple(node, inner))
         self.world.budget.spend(COMMAND + len(node.words))
         text = simple_command.simple(self, node, place)
         if len(text) > 255:
@@ -306,24 +313,13 @@ class Walk:
         """Output that goes into a file or a ``>(…)`` goes there, and no further."""
         for output in outputs:
             if output.socket:
-                self._send(output.socket, text)
+                send_along(self.effects, output.socket, text)
             elif output.sub is not None:
                 shown = place.shown if output.shown is None else output.shown
                 self.node(output.sub.script.body, replace(place.inside(), stdin=text or UNKNOWN, shown=shown))
             elif output.path:
-                old = self.world.read(output.path) if output.append else ""
-                old = UNKNOWN if old is None and self.world.kind(output.path) else old or ""
-                self.world.write(output.path, old + text)
-                if place.maybe:
-                    self.world.doubted.add(output.path)
+                write_output(output, text, place, self.world)
         return "" if outputs else text
-
-    def _send(self, socket: str, text: str) -> None:
-        """Output that goes to another machine goes along with the connection to it."""
-        for at, effect in reversed([*enumerate(self.effects)]):
-            if effect.kind is Kind.NETWORK and effect.target == socket and not effect.data:
-                self.effects[at] = replace(effect, data=text or UNKNOWN)
-                return
 
     # ---- what programs start in turn: command_and_options.Runner ----
 
@@ -332,7 +328,8 @@ class Walk:
     ) -> list[Effect]:
         place = self._beside(call, via, cwd)
         place = place if stdin is None else replace(place, stdin=stdin)
-        return self._collect(lambda: simple_command.command(self, fields, place), place)
+        sure = via in _FAITHFUL
+        return self._collect(lambda: simple_command.command(self, fields, place), place, sure=sure)
 
     def script(
         self,
@@ -355,7 +352,7 @@ class Walk:
         if text == call.stdin:
             place = replace(place, stdin="")
         walk, own = self._on_disk if file else self.text, frozenset(self.world.own)
-        found = self._collect(lambda: walk(text, place), place)
+        found = self._collect(lambda: walk(text, place), place, sure=file or via in _FAITHFUL)
         if self.world.own != own:
             made_names.note_script(self.world, own, text, via)
         return found
@@ -367,8 +364,10 @@ class Walk:
         chain = (*call.command.via, via)
         return WalkContext(scope, cwd or call.cwd, call.stdin, chain, call.depth + 1, call.files, call.disk)
 
-    def _collect(self, walk: Callable[[], object], place: WalkContext) -> list[Effect]:
+    def _collect(self, walk: Callable[[], object], place: WalkContext, *, sure: bool) -> list[Effect]:
+        """What a program starts; ``sure``: it does in any case."""
         saved, self.effects = self.effects, []
+        mark = self.world.mark()
         try:
             walk()
             self.finish(place)
@@ -377,6 +376,7 @@ class Walk:
             raise
         finally:
             found, self.effects = self.effects, saved
+            self.world.may_have_ended([] if sure else [mark])
         return found
 
 

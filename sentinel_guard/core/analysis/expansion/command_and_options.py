@@ -332,10 +332,10 @@ class Call:
             path = self.locate(item)
             self.world.write(path, (self.world.read(path) or "") + text if append else text)
 
-    def copy(self, source: Field, target: Field) -> None:
+    def copy(self, source: Field, target: Field, *, sure: bool = True) -> None:
         """The target now holds what the source holds."""
         if source.known and target.known:
-            self.world.copy(self.locate(source), self.locate(target))
+            self.world.copy(self.locate(source), self.locate(target), sure=sure)
 
 
 def _names_below(folder: str) -> bool:

@@ -16,6 +16,8 @@ class CopiedFolders:
         self._world, self._budget = world, budget
         self._copies: list[tuple[str, str]] = []
         """The new name, and the old one on the machine."""
+        self.doubted = set[str]()
+        """New names of copies that may not have been made."""
 
     @property
     def count(self) -> int:
@@ -27,6 +29,15 @@ class CopiedFolders:
         outer = [moved(source, new, old) for new, old in self._copies if _is_in(source, new)]
         self._copies += [(target, source), *((target, old) for old in outer), *inner]
         self._budget.spend(len(self._copies))
+
+    def doubt(self, target: str) -> None:
+        """What was copied there may not have been."""
+        if any(new == target for new, _ in self._copies):
+            self.doubted.add(target)
+
+    def is_doubted(self, path: str) -> bool:
+        """Whether what lies there came by such a copy, if at all."""
+        return any(_is_in(path, new) for new in self.doubted)
 
     def origin(self, path: str) -> str:
         """Where what lies there lay before; empty for what no copy brought. The last copy counts."""

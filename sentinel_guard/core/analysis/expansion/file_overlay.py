@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.engine_facts import Engine
 from sentinel_guard.core.analysis.expansion.copied_folders import CopiedFolders, moved
 from sentinel_guard.core.analysis.expansion.glob_patterns import fits
+from sentinel_guard.core.analysis.expansion.written_files import BEFORE, WrittenFiles
 from sentinel_guard.core.analysis.secret_names import may_hold_secret
-from sentinel_guard.core.analysis.step_budget import Budget
-from sentinel_guard.core.analysis.world import MAX_READ, Peek, World
+from sentinel_guard.core.analysis.world import Peek, World
 
 MAX_GLOBS = 200
 """Patterns that are looked up for one text; the next one is not, and proves nothing."""
@@ -19,21 +19,11 @@ MAX_COMMITTED = 10
 """Files of commits that are asked for: git is started for each."""
 _DESCRIPTORS = re.compile(r"/proc/[^/]+/fd")
 _STDIN = re.compile(r"/dev/(?:stdin|fd/0)|/proc/(?:self|thread-self|\d+|self/task/\d+)/fd/0")
-_SETTINGS = ("js", "ts", "rc")
-"""Endings of files with which a tool is configured in code."""
-CODE = (".py", ".rb", ".js", ".cjs", ".mjs", ".ts", ".pl")
-"""Endings of files that a tool may load as plugins."""
 
 
-class Overlay:
+class Overlay(WrittenFiles):
     """A World on top of another one. Lives for one analysis, so it may remember what it asked."""
 
-    _files: dict[str, str | None]
-    _names: set[str]
-    _all_names: str
-    """Their names, each once; and these in one text."""
-    _searched: dict[str, int]
-    """How far that was searched for a word, and it was not there."""
     _links: dict[str, str]
     _folders: set[str]
     _open: dict[str, str]
@@ -47,6 +37,7 @@ class Overlay:
     """Path -> where it really lies on the world below."""
 
     def __init__(self, world: World) -> None:
+        super().__init__(lambda path: bool(self._kind(path)))
         self.home: str = world.home
         self.root = ""
         """Top of the repository that the session guards; empty outside of one."""
@@ -56,8 +47,8 @@ class Overlay:
         self.shims: tuple[str, ...] = world.shims
         self.settings: dict[str, str] = {}
         """git settings that the text made: key in lower case -> value."""
-        self.configured = self.coded = self.connected = False
-        """The text wrote what may be a tool's settings, or a plugin; it reaches another machine."""
+        self.connected = False
+        """The text reaches another machine."""
         self.copies: dict[str, str] = {}
         """Copies that the text made: path -> the file that it is one of."""
         self.fetched, self.touched = set[str](), set[str]()
@@ -73,27 +64,18 @@ class Overlay:
         self._ending, self._stirred = set[str](), set[str]()
         self.unmade: set[str] = set()
         """Of these the names that the text takes away again, or that may be somebody else's from here on."""
-        self.budget = Budget()
         self._world = world
         self._copied: CopiedFolders | None = None
+        self._told = set[str]()
+        """Files of copies that may not have been made, as they may be."""
         self.cut = False
-        self._files, self._names, self._all_names, self._searched = {}, set(), "", {}
         self._links, self._folders, self._open, self._called = {}, set(), {}, {}
         self._globs, self._matters, self._kinds, self._located = {}, {}, {}, {}
         self._real, self._committed = {"/": "/"}, dict[tuple[str, str], str | None]()
         self.doubted: set[str] = set()
         """Files that were written under a condition."""
 
-    def write(self, path: str, text: str | None) -> None:
-        """From here on the file holds this text; nobody knows what one holds that is too long (None: another one)."""
-        self._files[path] = text if text is not None and len(text) <= MAX_READ else None
-        if (name := paths.base(path)) not in self._names:
-            self._names.add(name)
-            self._all_names += f"{name}/"
-        self.configured = self.configured or path.endswith(_SETTINGS)
-        self.coded = self.coded or path.endswith(CODE)
-
-    def copy(self, source: str, target: str) -> None:
+    def copy(self, source: str, target: str, *, sure: bool = True) -> None:
         """From here on the target holds what the source holds; what came from the network stays so."""
         self.copies[target] = self.copies.get(source, source)
         if self.fetched:
@@ -101,16 +83,27 @@ class Overlay:
             self.fetched |= {target} if self.is_fetched(source) else set()
         text = self.read(source)
         if text is not None:
-            self.write(target, text)
+            self.write(target, text, sure=sure)
         elif source != target and not target.startswith(f"{source}/"):
             self._copied = self._copied or CopiedFolders(self._world, self.budget)
             self._copied.add(source, target)
+            self._note(target)
+            if not sure:
+                self._doubt(target)
             self.budget.spend(len(self._files) >> 4)
             for path in [path for path in self.made() if f"{path}/".startswith(f"{target}/")]:
                 if self.kind(old := moved(path, target, source)) == "file":
                     self.write(path, self.read(old))
             for path in [path for path in self.made() if path.startswith(f"{source}/")]:
-                self.write(moved(path, source, target), self._files[path])
+                self.write(moved(path, source, target), self.read(path), sure=sure)
+
+    @property
+    def may_differ(self) -> bool:
+        return bool(self._others) or bool(self._copied and self._copied.doubted)
+
+    def _doubt(self, path: str) -> None:
+        if self._copied:
+            self._copied.doubt(path)
 
     def is_unseen(self, path: str) -> bool:
         """Whether what lies there now says nothing of what the file holds by then."""
@@ -166,35 +159,14 @@ class Overlay:
     def changes(self) -> tuple[object, ...]:
         """All that the text has made so far, to be compared with what it has made later."""
         self.budget.spend((len(self._files) + len(self._folders)) >> 4)
-        named = [dict(one) for one in (self._files, self._links, self._open, self.settings, self.copies)]
+        held = self._files, self._others, self._links, self._open, self.settings, self.copies
+        named = [dict(one) for one in held]
         sets = [frozenset(one) for one in (self._folders, self.doubted, self.fetched, self.own, self.forwards)]
         return self.configured, self._copied and self._copied.count, named, sets
-
-    def made(self) -> KeysView[str]:
-        """The files that the text itself wrote, those that it writes from here on, too."""
-        return self._files.keys()
-
-    def made_as(self, names: frozenset[str]) -> list[str]:
-        """Of these those that are called so."""
-        return [] if names.isdisjoint(self._names) else [path for path in self.made() if paths.base(path) in names]
-
-    def made_with(self, word: str) -> tuple[str, ...]:
-        """Of these those with a word in their names."""
-        if self._all_names.find(word, self._searched.get(word, 0)) < 0:
-            self._searched[word] = max(0, len(self._all_names) - len(word))
-            return ()
-        return tuple(path for path in self.made() if word in paths.base(path))
 
     def wrote_text(self, text: str) -> bool:
         """Whether the text itself wrote a file that holds this, not from the history: it is as if it were typed."""
         return text in self._files.values() and text not in self._committed.values()
-
-    def wrote_line(self, text: str) -> bool:
-        """Whether a recipe or script stands so in a file that the text wrote, with nothing in it left to fill in."""
-        if not self._files or "$" in text or "{{" in text:
-            return False
-        line = text.strip()
-        return bool(line) and any(line in held for held in self._files.values() if held)
 
     def is_stdin(self, text: str, cwd: str) -> bool:
         """Whether a path is a name of standard input, or a link to one that the text made."""
@@ -359,9 +331,15 @@ class Overlay:
 
     def read(self, path: str) -> str | None:
         """What the text wrote there, else what is there; a secret is never looked at."""
+        if path in self._others:
+            self.asked.add(path)
         if path in self._files:
             return self._files[path]
-        if self._copied and (text := self._copied.read(path)) is not None:
+        if self._copied and path not in self._told and (text := self._copied.read(path)) is not None:
+            if self._copied.is_doubted(path):
+                self._told.add(path)
+                self._apply(path, self._joined(path, ((text, BEFORE),)))
+                return self.read(path)
             return text[0]
         return None if may_hold_secret(path) else self._world.read(path)
 
