@@ -326,11 +326,11 @@ class Call:
             return None
         return text if text is not None and len(text) <= MAX_SCRIPT else None
 
-    def save(self, item: Field, text: str, *, append: bool = False) -> None:
+    def save(self, item: Field, text: str, *, append: bool = False, sure: bool = True) -> None:
         """The file now holds this text, for what runs it later in the same text."""
         if item.known:
             path = self.locate(item)
-            self.world.write(path, (self.world.read(path) or "") + text if append else text)
+            self.world.write(path, (self.world.read(path) or "") + text if append else text, sure=sure)
 
     def copy(self, source: Field, target: Field, *, sure: bool = True) -> None:
         """The target now holds what the source holds."""

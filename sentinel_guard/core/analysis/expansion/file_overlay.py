@@ -9,7 +9,7 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.engine_facts import Engine
 from sentinel_guard.core.analysis.expansion.copied_folders import CopiedFolders, moved
 from sentinel_guard.core.analysis.expansion.glob_patterns import fits
-from sentinel_guard.core.analysis.expansion.written_files import BEFORE, WrittenFiles
+from sentinel_guard.core.analysis.expansion.written_files import BEFORE, LINK, State, WrittenFiles
 from sentinel_guard.core.analysis.secret_names import may_hold_secret
 from sentinel_guard.core.analysis.world import Peek, World
 
@@ -24,7 +24,6 @@ _STDIN = re.compile(r"/dev/(?:stdin|fd/0)|/proc/(?:self|thread-self|\d+|self/tas
 class Overlay(WrittenFiles):
     """A World on top of another one. Lives for one analysis, so it may remember what it asked."""
 
-    _links: dict[str, str]
     _folders: set[str]
     _open: dict[str, str]
     _called: dict[str, list[str]]
@@ -37,7 +36,7 @@ class Overlay(WrittenFiles):
     """Path -> where it really lies on the world below."""
 
     def __init__(self, world: World) -> None:
-        super().__init__(lambda path: bool(self._kind(path)))
+        super().__init__(lambda path: bool(self.kind(path[1:]) if path.startswith(LINK) else self._kind(path)))
         self.home: str = world.home
         self.root = ""
         """Top of the repository that the session guards; empty outside of one."""
@@ -66,10 +65,11 @@ class Overlay(WrittenFiles):
         """Of these the names that the text takes away again, or that may be somebody else's from here on."""
         self._world = world
         self._copied: CopiedFolders | None = None
+        self._twins: list[tuple[str, str]] = []
         self._told = set[str]()
         """Files of copies that may not have been made, as they may be."""
         self.cut = False
-        self._links, self._folders, self._open, self._called = {}, set(), {}, {}
+        self._folders, self._open, self._called = set(), {}, {}
         self._globs, self._matters, self._kinds, self._located = {}, {}, {}, {}
         self._real, self._committed = {"/": "/"}, dict[tuple[str, str], str | None]()
         self.doubted: set[str] = set()
@@ -104,6 +104,21 @@ class Overlay(WrittenFiles):
     def _doubt(self, path: str) -> None:
         if self._copied:
             self._copied.doubt(path)
+
+    def write(self, path: str, text: str | None, *, sure: bool = True) -> None:
+        super().write(path, text, sure=sure)
+        for one, other in self._twins:
+            if f"{path}/".startswith(f"{one}/"):
+                super().write(moved(path, one, other), text, sure=False)
+
+    def twin(self, path: str, other: str) -> None:
+        """These may be two names of one file, or hold such: what is written to one may stand in the other."""
+        self._twins += [(path, other), (other, path)]
+
+    def is_replaced_by_name(self, text: str, cwd: str) -> bool:
+        """Whether what is put in the place of a name takes the place of the file that is read by it."""
+        path = self.located(text, cwd)
+        return path == self.located_itself(text, cwd) and path not in self._links.values()
 
     def is_unseen(self, path: str) -> bool:
         """Whether what lies there now says nothing of what the file holds by then."""
@@ -174,12 +189,17 @@ class Overlay(WrittenFiles):
         if not self._links and "/dev" not in path and "/proc" not in path:
             return False
         name = paths.normal(path)
-        return _STDIN.fullmatch(self._links.get(name, name)) is not None
+        return _STDIN.fullmatch(self._links.get(name) or name) is not None
 
-    def link(self, path: str, target: str) -> None:
+    def link(self, path: str, target: str, *, sure: bool = True) -> None:
         """From here on ``path`` is a symbolic link to the absolute ``target``."""
-        self._links[path] = target
-        self._located.clear()
+        now: State = ((target,),)
+        self._set(LINK + path, now if sure else self._joined(LINK + path, (now, self._state(LINK + path))))
+
+    def _apply(self, path: str, state: State) -> None:
+        super()._apply(path, state)
+        if path.startswith(LINK):
+            self._located.clear()
 
     def open(self, descriptor: str, path: str) -> None:
         """From here on a file is open: ``exec 3< FILE``."""
@@ -263,7 +283,9 @@ class Overlay(WrittenFiles):
             link = next((above for above in _and_above(path) if above in self._links), None)
             if link is None:
                 break
-            path = self._world.resolve(self._links[link] + path[len(link) :])
+            if LINK + link in self._others:
+                self.asked.add(LINK + link)
+            path = self._world.resolve(f"{self._links[link]}{path[len(link) :]}")
         return path
 
     def kind(self, path: str) -> str:

@@ -5,6 +5,7 @@ Rules of this file:
 1. A file is in one state at a time: all that it may hold, what was written last before the rest.
 2. Each change is noted, so that it can be taken back where a branch ends, and joined with what the other ways leave.
 3. What lies there on the machine is one of a file's contents as long as nobody has surely written it.
+4. A symbolic link is such a file, too, under a name that no file has: what it holds is where it leads.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ Content = tuple[str | None, ...]
 State = tuple[Content, ...]
 States = Mapping[str, State]
 BEFORE: Content = ()
+LINK = "\0"
+"""Stands before the path of a link."""
 MAX_CONTENTS = 4
 """Of one file; it may hold anything where there are more."""
 ANYTHING: Content = ("\0",)
@@ -44,6 +47,7 @@ class WrittenFiles:
         """Those that something outside of the command that runs just now tries with all that they may hold."""
         self._lies_there = lies_there
         self._files = dict[str, str | None]()
+        self._links = dict[str, str | None]()
         self._others = dict[str, State]()
         """What else they may hold."""
         self._changes: list[tuple[str, State]] = []
@@ -104,8 +108,10 @@ class WrittenFiles:
         return self._state(path)
 
     def suppose(self, path: str, content: Content) -> None:
-        """From here on the file holds this one of its contents."""
-        self._set(path, (content,))
+        """From here on the file holds this one of its contents; where it may hold anything it is no link any more."""
+        if content == ANYTHING and path.startswith(LINK):
+            self._set(path.removeprefix(LINK), (content,))
+        self._set(path, (BEFORE if content == ANYTHING and path.startswith(LINK) else content,))
 
     def mark(self) -> int:
         """A moment, to be gone back to."""
@@ -156,11 +162,16 @@ class WrittenFiles:
             del found[BEFORE]
             if not found or self._lies_there(path):
                 found[BEFORE] = None
-        return tuple(found) if len(found) <= MAX_CONTENTS else (ANYTHING,)
+        return tuple(found) if len(found) <= MAX_CONTENTS or path.startswith(LINK) else (ANYTHING,)
 
     def _state(self, path: str) -> State:
-        first: Content = (self._files[path],) if path in self._files else BEFORE
+        held, name = self._held(path)
+        first: Content = (held[name],) if name in held else BEFORE
         return (first, *self._others.get(path, ()))
+
+    def _held(self, path: str) -> tuple[dict[str, str | None], str]:
+        """Where a state stands, and under which name."""
+        return (self._links, path.removeprefix(LINK)) if path.startswith(LINK) else (self._files, path)
 
     def _set(self, path: str, state: State) -> None:
         self._changes.append((path, self._state(path)))
@@ -168,10 +179,11 @@ class WrittenFiles:
 
     def _apply(self, path: str, state: State) -> None:
         first, *others = state
+        held, name = self._held(path)
         if first:
-            self._files[path] = first[0]
+            held[name] = first[0]
         else:
-            self._files.pop(path, None)
+            held.pop(name, None)
         if others:
             self._others[path] = tuple(others)
         else:

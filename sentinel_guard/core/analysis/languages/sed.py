@@ -183,7 +183,8 @@ def _edit(call: Call, item: Field, scripts: Sequence[str]) -> None:
         return
     way = _way(call)
     known = way is not None and (text.isascii() or not _bytes(call))
-    call.save(item, sed_edits.sed(scripts, text, extended=way.extended) if way and known else UNKNOWN)
+    edited = sed_edits.sed(scripts, text, extended=way.extended) if way and known else UNKNOWN
+    call.save(item, edited, sure=call.world.is_replaced_by_name(item.text, call.cwd))
     if way and way.suffix:
         call.save(Field(f"{item.text}{way.suffix}"), text)
 

@@ -70,11 +70,31 @@ ROWS = [
     ("C && echo p a > x.sh; C && echo p b > x.sh; sh x.sh", "three texts"),
     ("C && cp -rT other lib; sh lib/x.sh", "a folder"),
     ("cp -rT other lib; sh lib/x.sh", "in any case"),
+    ("C && ln -sf safe.sh x.sh; sh x.sh", "a link"),
+    ("ln -sf safe.sh x.sh; sh x.sh", "made in any case"),
+    ("C && ln -s safe.sh y.sh; sh y.sh", "where nothing was"),
+    ("C && ln -sf safe.sh x.sh && sh x.sh", "only behind it"),
+    ("cp -n safe.sh x.sh; sh x.sh", "what is there is kept"),
+    ("mv -n safe.sh x.sh; sh x.sh", "by a move, too"),
+    ("C && echo p new > y.sh; cp -n safe.sh y.sh; sh y.sh", "kept where it was written"),
+    ("cp -b safe.sh x.sh; sh x.sh~; sh x.sh", "under another name"),
+    ("cp --backup=numbered safe.sh x.sh; sh x.sh.~1~", "by a number"),
+    ("mv -S .was safe.sh x.sh; sh x.sh.was", "by a move"),
+    ("ln -sfb safe.sh x.sh; sh x.sh~; sh x.sh", "behind a link"),
 ]
 MORE = [
     ("C && echo p a > x.sh || sh x.sh", "a write may fail"),
     ("for i in a b; do C && break; echo p $i > x.sh; done; sh x.sh", "rounds are not told apart"),
     ("find . -name none -exec cp safe.sh x.sh ';'; sh x.sh", "what is found is not known"),
+    ("cp -i safe.sh x.sh; sh x.sh", "what is answered"),
+    ("cp -u safe.sh x.sh; sh x.sh", "which is newer"),
+    ("cp -rn other/. lib; sh lib/x.sh", "files of a folder that are kept"),
+    ("cp -l safe.sh y.sh; echo p new > y.sh; sh safe.sh", "two names of one file"),
+    ("cp -rl lib new; echo p new > new/x.sh; sh lib/x.sh", "of many"),
+    ("ln x.sh l; mv safe.sh x.sh; sh l", "one of which is replaced"),
+    ("ln -s safe.sh x.sh; sh x.sh", "a link in the place of a file"),
+    ("ln -s x.sh l; mv safe.sh l; sh x.sh", "a link that is replaced"),
+    ("ln -s x.sh l; sed -i s/old/new/ l; sh x.sh", "by an edit"),
     ("set -C; echo p new > x.sh; sh x.sh", "what may be kept"),
     ("{ sleep 0; echo p new > x.sh; } & wait; sh x.sh", "in the background"),
     ("{ echo p new > x.sh; } | sh x.sh; sh x.sh", "beside each other"),
@@ -108,7 +128,15 @@ def ran(text: str, folder: Path) -> set[str]:
             (place / name).write_text(held)
         run = first + "".join(itertools.chain.from_iterable(zip(outcomes, parts, strict=True)))
         environ = {"PATH": f"{folder}/bin:/usr/bin:/bin", "LOG": str(log)}
-        subprocess.run(["bash", "-c", run], cwd=place, env=environ, capture_output=True, timeout=10, check=False)
+        subprocess.run(
+            ["bash", "-c", run],
+            cwd=place,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=10,
+            check=False,
+        )
         found |= set(log.read_text().splitlines()) if log.exists() else set()
     return found
 

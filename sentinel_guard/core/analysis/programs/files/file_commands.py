@@ -62,15 +62,36 @@ def _moved(call: Call) -> tuple[list[Field], Field | None, bool]:
     return items[:-1], items[-1], folder
 
 
-def _landings(call: Call) -> Iterator[tuple[Field, Field]]:
-    """Each source with what it is written to; not what is there already, where that is to be kept."""
+_KEEPS = ("-n", "--no-clobber", "-i", "--interactive", "-u", "--update")
+"""With these what is there already may stay."""
+
+
+def _landings(call: Call) -> Iterator[tuple[Field, Field, bool]]:
+    """Each source with what it is written to, and whether it surely is; not what is there and is to be kept."""
     sources, target, folder = _moved(call)
     keeps = call.has("-n", "--no-clobber") and not call.has("-f", "--force", "-i", "--interactive")
     for source in sources:
         if target is not None:
             onto = call.into(target, source) if folder else target
-            if not (keeps and onto.known and call.world.kind(call.locate(onto)) == "file"):
-                yield source, onto
+            path = call.locate(onto) if onto.known else ""
+            there = bool(path) and call.world.kind(path) != ""
+            if there and call.has("-b", "--backup", "-S", "--suffix"):
+                _keep_backup(call, onto)
+            if not (keeps and path and call.world.kind(path) == "file" and path not in call.world.made()):
+                yield source, onto, not (there and call.has(*_KEEPS))
+
+
+_BACKUPS = 20
+
+
+def _keep_backup(call: Call, item: Field) -> None:
+    """What is there gets another name before: ``x~``, or by a number."""
+    suffix = call.parsed.value("-S", "--suffix")
+    names = [f"{item.text}{suffix.text if suffix is not None and suffix.known else '~'}"]
+    numbered = (f"{item.text}.~{number}~" for number in range(1, _BACKUPS))
+    names += [name for name in numbered if not call.world.kind(call.locate(name))][:1]
+    for name in names:
+        call.copy(item, Field(name), sure=False)
 
 
 def mv(call: Call) -> Effects:
@@ -80,22 +101,29 @@ def mv(call: Call) -> Effects:
     sure = into is None or into.known
     for effect in call.delete(sources, "move", *call.leaves(into)):
         yield effect if sure else replace(effect, sure=False)
-    for source, target in _landings(call):
+    for source, target, sure in _landings(call):
         yield from call.write(target, "move")
-        call.copy(source, target)
+        call.copy(source, target, sure=sure and _takes_the_place(call, target))
+
+
+def _takes_the_place(call: Call, target: Field) -> bool:
+    """Whether what is put there under its name is what is read by it: a link may be replaced itself."""
+    return not target.known or call.world.is_replaced_by_name(target.text, call.cwd)
 
 
 def cp(call: Call) -> Effects:
     how = ["recursive"] if call.has("-r", "-R", "--recursive", "-a", "--archive") else []
-    keeps = call.has("-n", "--no-clobber", "-u", "--update")
     link = ["link"] if call.has("-l", "--link", "-s", "--symbolic-link") else []
-    for source, target in _landings(call):
+    replaces = call.command.program == "install" or call.has("--remove-destination")
+    for source, target, sure in _landings(call):
         yield from call.read(source, *link)
         deep = ("unpack",) if how and call.is_folder(target) else ()
         empty = ("empty",) if source.text == "/dev/null" else ()
         yield from call.write(target, *how, *(link or ("truncate",)), *deep, *empty)
-        if not call.is_folder(source) or (how and not (keeps and deep)):
-            call.copy(source, target)
+        if how or not call.is_folder(source):
+            call.copy(source, target, sure=sure and not (replaces and not _takes_the_place(call, target)))
+            if link and source.known and target.known:
+                call.world.twin(call.locate(source), call.locate(target))
 
 
 def install(call: Call) -> Effects:
@@ -129,7 +157,10 @@ def _link(call: Call, source: Field, name: Field) -> Effects:
         yield call.effect(Kind.DELETE, path, sure=call.certain(name.text))
     yield call.effect(Kind.WRITE, path, "link", sure=call.certain(name.text))
     if source.known:
-        call.world.link(path, call.locate(source))
+        there = call.world.kind(path) != ""
+        if there and call.has("-b", "--backup", "-S", "--suffix"):
+            _keep_backup(call, name)
+        call.world.link(path, call.locate(source), sure=not there or call.has("-f", "--force"))
 
 
 def in_place(call: Call) -> Effects:
@@ -300,12 +331,13 @@ OPTIONS = {
     "shred": options("-n= --iterations= -s= --size= --random-source= --remove --zero --force --exact --verbose"),
     "mv": options(
         "-t= --target-directory= -S= --suffix= --backup --force --no-clobber --no-target-directory --verbose"
+        " --interactive --update"
     ),
     "cp": options(
         "-t= --target-directory= -S= --suffix= --recursive --archive --link --symbolic-link --no-target-directory"
-        " --no-clobber --force --interactive"
+        " --no-clobber --force --interactive --update --backup --remove-destination"
     ),
-    "ln": options("-t= --target-directory= -S= --suffix= --symbolic --force --no-target-directory --relative"),
+    "ln": options("-t= --target-directory= -S= --suffix= --symbolic --force --no-target-directory --relative --backup"),
     "install": options("-t= --target-directory= -m= --mode= -o= --owner= -g= --group= -S= --suffix= --directory"),
     "truncate": options("-s= --size= -r= --reference="),
     "chmod": options("--reference= --recursive"),
