@@ -47,7 +47,7 @@ def shell(call: Call) -> Effects:
     if items and _PLUS.fullmatch(items[0].text):
         yield from call.runner.run(_without_plus(call.fields), call, name)
         return
-    if call.has("-n") and not call.has("-i"):
+    if call.has("-n") and not call.has("-i") and "exec" not in (item.text for item in call.parsed.values("-o")):
         return  # reads the script, runs nothing
     traces = call.has("-x", "-v") or any(item.text in ("xtrace", "verbose") for item in call.parsed.values("-o"))
     if traces or call.has("-i"):
@@ -81,9 +81,17 @@ _PLUS = re.compile(r"\+[A-Za-z]+")
 
 
 def _without_plus(fields: Sequence[Field]) -> list[Field]:
-    """``bash +x -c …``: options that are taken away; ``+o`` and ``+O`` have a value."""
+    """``bash +x -c …``: options that are taken away; ``+o`` and ``+O`` have a value. With ``-n +n`` a script runs."""
     at = next(n for n, item in enumerate(fields) if _PLUS.fullmatch(item.text))
-    return [*fields[:at], *fields[at + (2 if fields[at].text[-1] in "oO" else 1) :]]
+    behind = at + (2 if fields[at].text[-1] in "oO" else 1)
+    executes = "n" in fields[at].text or [item.text for item in fields[at + 1 : behind]] == ["noexec"]
+    begun = [*filter(None, map(_without_n, fields[:at]))] if executes else fields[:at]
+    return [*begun, *fields[behind:]]
+
+
+def _without_n(item: Field) -> Field | None:
+    letters = item.text[1:].replace("n", "")
+    return item if not re.fullmatch(r"-[A-Za-z]+", item.text) else Field(f"-{letters}") if letters else None
 
 
 def _texts(items: Sequence[Field]) -> list[str] | None:
@@ -217,10 +225,10 @@ _CHECKS = {
     "node": {"-c", "--check"}, "nodejs": {"-c", "--check"},
 }  # fmt: skip
 """By program, else by language: with these nothing is run."""
-_BEFORE = {"-r", "--require", "--import", "--loader"}
-"""What node runs before it looks at a script."""
-_QUIET = frozenset(("-v", "-V", "--version", "-h", "--help", "--test", "-c", "--check", "--check-syntax"))
-"""With these the text on standard input is not run."""
+_BEFORE = {"-r", "--require", "--import", "--loader", "--no-check", "--no_check"}
+"""With these node runs something before it looks at a script, or does not only look at it."""
+_QUIET = frozenset(("-v", "-V", "--version", "-h", "--help", "--test"))
+"""With these the text on standard input is not run, nor where it is only checked."""
 
 
 def oneliner(call: Call) -> Effects:
@@ -234,7 +242,7 @@ def oneliner(call: Call) -> Effects:
         if verb == "eval" and found.operands:
             found.texts.append(found.operands.pop(0))
     call = replace(call, parsed=Parsed(call.parsed.flags, found.operands))
-    if found.flags & _CHECKS.get(name, _CHECKS.get(language, set())) and not _begins(language, found):
+    if found.flags & _CHECKS.get(name, _CHECKS.get(language, set())) and not _runs_all_the_same(call, language, found):
         return
     if found.texts:
         yield from _given(call, language, found)
@@ -244,11 +252,19 @@ def oneliner(call: Call) -> Effects:
         yield from inline(call, call.stdin, language)
 
 
-def _begins(language: str, found: ParsedOptions) -> bool:
-    """``perl -c`` runs what stands in ``BEGIN`` blocks, ``node -c`` what it is to load before."""
+def _runs_all_the_same(call: Call, language: str, found: ParsedOptions) -> bool:
+    """``perl -c`` runs what stands in ``BEGIN`` blocks, ``node -c`` what it is to load before; ``--no-check`` and
+    ``php -r TEXT -l`` take the check back.
+    """
     if language == "js":
         return bool(found.flags & _BEFORE)
-    return language == "perl" and any("BEGIN" in item.text for item in found.texts)
+    if language != "perl":
+        return language == "php" and bool(found.texts)
+    file = call.script_text(call.locate(found.operands[0])) if found.operands and found.operands[0].known else None
+    return any(map(_BEGINS.search, (*(item.text for item in found.texts), file or "", call.stdin)))
+
+
+_BEGINS = re.compile(r"\b(?:BEGIN|UNITCHECK|CHECK)\b")
 
 
 def _given(call: Call, language: str, found: ParsedOptions) -> Effects:

@@ -23,6 +23,13 @@ STOPPED = [
     ("nu -c 'rm -rf .git'", "a shell that no table knows"),
     ("sbatch --wrap='rm -rf /home'", "a runner that no table knows"),
     ('echo \'require("fs").rmSync("/home")\' > x.js; node -r ./x.js --check y.js', "loaded before the check"),
+    ('echo \'require("fs").rmSync("/home")\' > x.js; node --check --no-check x.js', "the check is taken back"),
+    ("bash -n +n -c 'rm -rf ~'", "so of a shell"),
+    ("bash -xn +o noexec -c 'rm -rf ~'", "by the option's name"),
+    ("zsh -n -o exec -c 'rm -rf ~'", "by its contrary"),
+    ("php -r 'system(\"rm -rf ~\");' -l", "a text runs, whatever is to be checked"),
+    ("printf 'BEGIN{system(\"rm -rf ~\")}' > x.pl; perl -c x.pl", "BEGIN of a file"),
+    ("echo '<?php system(\"rm -rf ~\");' | php -c php.ini", "a file of settings: no check"),
     ("PS4='$(rm -rf /home)' bash -xc :", "expanded for each line"),
     ("pandoc README.md -o.env", "right behind the letter"),
 ]
@@ -34,6 +41,9 @@ PASSES = [
     ("ls -o .env", "a list without groups: no file is written"),
     ("stat -c 'rm -rf /home' .env", "a format: no command"),
     ("perl -c x.pl", "a check"),
+    ("printf 'system(\"rm -rf ~\")' > x.pl; perl -c x.pl", "of a file"),
+    ("bash +x -n -c 'rm -rf ~'", "another option is taken back"),
+    ("echo '<?php system(\"rm -rf ~\");' | php -l", "of what is read"),
     ('echo \'require("fs").rmSync("/home")\' > x.js; node --check x.js', "one of JavaScript"),
 ]
 
