@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
+from sentinel_guard.core.analysis.evaluation.conditions import LIMITED
 from sentinel_guard.core.analysis.evaluation.shell_builtins import BUILTINS, DECLARES
 from sentinel_guard.core.analysis.expansion import constant_output, process_listing
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
@@ -40,20 +41,14 @@ _FILE_ADDRESS = re.compile(r"file:(?://(?:localhost|127\.0\.0\.1)?)?(/.*)", re.I
 def output(call: Call) -> str:
     """What the program prints; UNKNOWN stands for what is not a constant."""
     name = call.command.program
-    if name == "find":
-        return find.output(call)
-    if name in fd.PROGRAMS:
-        return fd.output(call)
-    if name == "ls":
-        return ls_output.output(call)
+    if name == "echo" and call.scope.is_on(LIMITED) and any("\\" in field.text for field in call.fields[1:]):
+        return UNKNOWN  # which bash prints as it stands, and dash fills in
+    if (own := _OWN.get(name)) is not None:
+        return own(call)
     if name == "tee":
         return call.stdin
-    if name == "jq":
-        return printed(call)
     if name == "git" and (committed := committed_files.output(call)) is not None:
         return committed
-    if name in process_listing.NAMES:
-        return process_listing.output(call)
     if begun := process_listing.filter_known_lines(call):
         return begun
     if name == "printenv" and call.operands and names_credential(call.operands[0].text):
@@ -78,6 +73,15 @@ def output(call: Call) -> str:
     spot = constant_output.ProgramContext(call.world, call.cwd if call.here else None)
     text = constant_output.output(call.command.argv, call.stdin, spot)
     return UNKNOWN if text is None else text if known else text + UNKNOWN
+
+
+_OWN: dict[str, Callable[[Call], str]] = {
+    "find": find.output,
+    **dict.fromkeys(fd.PROGRAMS, fd.output),
+    "ls": ls_output.output,
+    "jq": printed,
+    **dict.fromkeys(process_listing.NAMES, process_listing.output),
+}
 
 
 def _chooses_whole_lines(call: Call) -> bool:

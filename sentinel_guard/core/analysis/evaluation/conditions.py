@@ -150,7 +150,7 @@ def begin_text(scope: Scope, text: str, via: str, *, file: bool) -> None:
     unsure = (_INTERACTIVE.match, _CHANGES_UNSEEN.search, _MAY_NOT_RUN.search, *((_OF_BASH_ALONE.search,) * limited))
     tells = file and not any(looks(text) for looks in unsure)
     scope.ended = False if tells else None
-    scope.options |= {DECIDES: tells and (by_bash or by_posix), _LIMITED: limited}
+    scope.options |= {DECIDES: tells and (by_bash or by_posix), LIMITED: limited}
 
 
 def begin_name(scope: Scope, name: str | None, *, file: bool) -> None:
@@ -171,7 +171,7 @@ def told(node: Node, scope: Scope) -> bool | None:
     return found[0] if len(found) == 1 else None
 
 
-_LIMITED = "-posix"
+LIMITED = "-posix"
 """The option that stands for a shell in which tests of POSIX alone decide."""
 _BY_POSIX = ("sh", "dash", "ash", "make", "gmake", "npm", "pnpm", "yarn", "just")
 """Shells, and what gives its lines to ``sh``."""
@@ -208,7 +208,7 @@ def surely(condition: Node, scope: Scope, *, holds: bool) -> bool:
     if scope.ended is None:
         return False
     tests = list(_tests(condition, holds))
-    if scope.options.get(_LIMITED) is not False and not all(_is_posix(test) for test, _ in tests):
+    if scope.options.get(LIMITED) is not False and not all(_is_posix(test) for test, _ in tests):
         return False
     names = {name for test, _ in tests for name in variables_in(test)}
     if any(scope.attributes.get(name, "r") != "r" or _is_set_anew(name, scope) for name in names):

@@ -156,10 +156,10 @@ def sed(call: Call) -> Effects:
     """The scripts do what they say; the operands are read, with ``-i`` edited in place."""
     operands = list(call.operands)
     inplace = call.has("-i", "-I", "--in-place")
-    if inplace and operands and operands[0].text == "":
-        operands.pop(0)  # BSD: -i ''
+    empty = operands.pop(0) if inplace and operands and operands[0].text == "" else None
     scripts = call.parsed.values("-e", "--expression", "-s-e")
     files = call.parsed.values("-f", "--file")
+    doubted = empty is not None and not (scripts or files)  # a suffix to BSD's, and to GNU's the script
     if not scripts and not files and operands:
         scripts = [operands.pop(0)]
     lines = _lines(call, operands)
@@ -173,10 +173,11 @@ def sed(call: Call) -> Effects:
         emptied = ("empty",) if any(_ALL_LINES.fullmatch(script.text) for script in scripts) else ()
         yield from call.write(item, "inplace", *emptied) if inplace else call.read(item)
         if inplace and item.known:
-            _edit(call, item, [abstract(call, script) for script in scripts] if not files else [UNKNOWN])
+            given = [abstract(call, script) for script in scripts] if not files else [UNKNOWN]
+            _edit(call, item, given, sure=not doubted)
 
 
-def _edit(call: Call, item: Field, scripts: Sequence[str]) -> None:
+def _edit(call: Call, item: Field, scripts: Sequence[str], *, sure: bool) -> None:
     """For what runs the file behind this: its new text, and the old one beside it under ``-i.bak``."""
     text = call.script_text(call.locate(item))
     if text is None:
@@ -184,7 +185,7 @@ def _edit(call: Call, item: Field, scripts: Sequence[str]) -> None:
     way = _way(call)
     known = way is not None and (text.isascii() or not _bytes(call))
     edited = sed_edits.sed(scripts, text, extended=way.extended) if way and known else UNKNOWN
-    call.save(item, edited, sure=call.world.is_replaced_by_name(item.text, call.cwd))
+    call.save(item, edited, sure=sure and call.world.is_replaced_by_name(item.text, call.cwd))
     if way and way.suffix:
         call.save(Field(f"{item.text}{way.suffix}"), text)
 

@@ -95,6 +95,8 @@ MORE = [
     ("ln -s safe.sh x.sh; sh x.sh", "a link in the place of a file"),
     ("ln -s x.sh l; mv safe.sh l; sh x.sh", "a link that is replaced"),
     ("ln -s x.sh l; sed -i s/old/new/ l; sh x.sh", "by an edit"),
+    ("sed -i '' s/old/new/ x.sh; sh x.sh", "which sed it is"),
+    ("sed -i -e s/old/new/ x.sh; sh x.sh", "what BSD's takes for a suffix"),
     ("set -C; echo p new > x.sh; sh x.sh", "what may be kept"),
     ("{ sleep 0; echo p new > x.sh; } & wait; sh x.sh", "in the background"),
     ("{ echo p new > x.sh; } | sh x.sh; sh x.sh", "beside each other"),

@@ -63,6 +63,18 @@ def test_it_passes(command):
     assert not _harms(command)
 
 
+UNTOLD = [
+    ("sh -c \"echo 'true #\\nrm -rf ~' | sh\"", True, "dash fills in the line's end"),
+    ("bash -c \"echo 'true #\\nrm -rf ~' | sh\"", False, "bash does not"),
+    ("sh -c \"echo 'a\\nb' | grep b\"", False, "printed alone"),
+]
+
+
+@pytest.mark.parametrize(("command", "asked"), [r[:2] for r in UNTOLD], ids=[r[2] for r in UNTOLD])
+def test_what_shells_print_differently_is_not_known(command, asked):
+    assert any(e.kind is Kind.OPAQUE and "code" in e.how for e in effects_of(command)) is asked
+
+
 LOST = [
     ("acmectl db destroy", True, "a program that nobody knows, and its verb"),
     ("meson setup build --wipe", False, "a folder of build output"),
