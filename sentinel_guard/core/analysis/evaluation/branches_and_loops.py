@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from sentinel_guard.core.analysis.evaluation import secret_output
 from sentinel_guard.core.analysis.evaluation.break_and_return import merge
 from sentinel_guard.core.analysis.evaluation.builtin_code import texts_of_test
 from sentinel_guard.core.analysis.evaluation.conditions import absent, assume, empties, ends, is_plain, surely, told
@@ -14,7 +15,11 @@ from sentinel_guard.core.analysis.evaluation.loop_iterations import walk_iterati
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.expansion.glob_patterns import matches
-from sentinel_guard.core.analysis.expansion.output_visibility import printing_command
+from sentinel_guard.core.analysis.expansion.output_visibility import (
+    compared_values,
+    printing_command,
+    values_in_expression,
+)
 from sentinel_guard.core.analysis.expansion.shell_state import Scope
 from sentinel_guard.core.analysis.expansion.word_expansion import expand_one, number, pattern
 from sentinel_guard.core.analysis.expansion.written_files import States
@@ -140,6 +145,8 @@ def _fits(given: str, text: str, place: WalkContext) -> bool:
 
 def test(walk: Walker, node: Test, place: WalkContext) -> str:
     walk.substitute(node.words, place)
+    if any("$" in word.source for word in node.words):
+        secret_output.add_errors(walk, compared_values(node.words), node.words, node.redirects, place)
     if any("[" in word.source for word in node.words):
         for text in texts_of_test([expand_one(word, place.scope) for word in node.words]):
             walk.text(text, place.inside())
@@ -148,6 +155,7 @@ def test(walk: Walker, node: Test, place: WalkContext) -> str:
 
 def arithmetic(walk: Walker, node: Arithmetic, place: WalkContext) -> str:
     walk.substitute(node.word, place)
+    secret_output.add_errors(walk, values_in_expression(node.source), [node.word], node.redirects, place)
     number(node.word.parts, place.scope)
     return _print_nothing(walk, node.redirects, place)
 

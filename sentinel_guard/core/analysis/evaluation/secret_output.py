@@ -7,6 +7,7 @@ not shown.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
@@ -18,10 +19,11 @@ from sentinel_guard.core.analysis.expansion.output_visibility import (
     exposes_content,
     prints_arguments,
     said_values,
+    values_of_errors,
 )
 from sentinel_guard.core.analysis.languages import code_meanings
 from sentinel_guard.core.analysis.languages.shared import environment_output
-from sentinel_guard.core.analysis.parser.syntax_tree import Simple
+from sentinel_guard.core.analysis.parser.syntax_tree import Redirect, Simple, Word
 from sentinel_guard.core.analysis.programs import secret_stores
 from sentinel_guard.core.analysis.secret_names import STORE, names_credential
 from sentinel_guard.core.model import Command, Effect, Kind
@@ -49,17 +51,32 @@ def add_variables(walk: Walker, own: Command, place: WalkContext) -> None:
 
 def add_printed_variables(walk: Walker, node: Simple, place: WalkContext) -> None:
     """``echo $API_KEY``: a variable that this text did not set, and that is called like a secret."""
+    words = [*node.words, *(item.value for item in node.assignments)]
+    own_tests = TESTS - place.scope.functions.keys() - place.scope.aliases.keys()
+    add_errors(walk, values_of_errors(words, own_tests), words, node.redirects, place)
     if place.elsewhere or not node.words or not prints_arguments(node.words):
         return
     if any(r.op in _FILES for r in node.redirects):
         return
     scope = place.scope
     for word in node.words[1:] if any("$" in word.source for word in node.words) else ():
-        names = said_values(word, TESTS - scope.functions.keys() - scope.aliases.keys(), quoted=place.wanted)
+        names = said_values(word, own_tests, quoted=place.wanted)
         if any(names_credential(name) and name not in scope.variables for name in names):
             argv = tuple(item.source for item in node.words)
             _read(walk, secret_stores.VARIABLE, Command(argv[0], argv, via=place.via), place, lists=False)
             return
+
+
+def add_errors(
+    walk: Walker, names: Iterable[str], words: Sequence[Word], redirects: Sequence[Redirect], place: WalkContext
+) -> None:
+    """``[ x "$TOKEN" y ]``: a secret that an error says, where errors are seen."""
+    if place.elsewhere or any(r.fd == "2" or r.op in ("&>", "&>>") for r in redirects):
+        return
+    if any(names_credential(name) and name not in place.scope.variables for name in names):
+        argv = tuple(word.source for word in words)
+        own = Command(argv[0], argv, via=place.via)
+        _read(walk, secret_stores.VARIABLE, own, replace(place, shown=True), lists=False)
 
 
 def _read(walk: Walker, target: str, own: Command, place: WalkContext, *, lists: bool) -> None:

@@ -49,7 +49,7 @@ def simple(walk: Walker, node: Simple, place: WalkContext) -> str:
     mark = len(walk.effects)
     if place.scope.loaded:
         tainted_variables.report_printed_taint(walk, node, place)
-    if "$" in node.source:
+    if "$" in node.source or (node.words and node.words[0].literal == "let"):
         secret_output.add_printed_variables(walk, node, place)
     own = len(walk.world.own)
     text = _simple(walk, node, place)

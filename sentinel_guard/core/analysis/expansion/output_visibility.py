@@ -12,13 +12,17 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
 from sentinel_guard.core.analysis.parser.syntax_tree import (
+    ArithSub,
     Case,
+    CommandSub,
+    DoubleQuoted,
     List,
     Literal,
     Loop,
     Node,
     Parameter,
     Pipeline,
+    ProcessSub,
     Simple,
     Test,
     Variable,
@@ -191,6 +195,64 @@ def said_values(word: Word, tests: AbstractSet[str], *, quoted: bool) -> Iterato
             if isinstance(node, Parameter) and node.index is None and (node.op in _WHOLE or _is_long(node)):
                 yield node.name
             todo += children(node)
+
+
+_NUMBERS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
+_NAME = re.compile(r"(?<![\w#.])[A-Za-z_]\w*")
+_COMPLAIN = frozenset(
+    (
+        *("cd", "pushd", "ls", "stat", "du", "wc", "file", "kill", "sleep", "exit", "return", "shift", "type", "unset"),
+        *("ulimit", "umask"),
+    )
+)
+"""What says the word in its error that it cannot make anything of."""
+_NO_PLACE = re.compile(r"(?:.*(?:TOKEN|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|SECRET_KEY|ACCESS_KEY)|.*_UR[IL])\d?")
+"""What is called so is no path: ``CREDENTIALS`` may be one."""
+
+
+def values_of_errors(words: Sequence[Word], tests: AbstractSet[str]) -> Iterator[str]:
+    """The variables whose value a command says in an error: where a test looks for an operator or a number, in an
+    expression, in the place of a file that is not there.
+    """
+    name = words[0].literal if words else None
+    if name in tests:
+        given = words[1 : -1 if name == "[" else None]
+        given = given[1:] if len(given) > len("xy") and given[0].literal == "!" else given
+        yield from compared_values(given)
+        if len(given) in (2, 3):
+            yield from _whole_values(given[-2])
+    elif name == "let":
+        yield from (held for word in words[1:] for held in values_in_expression(word.source))
+    elif name in _COMPLAIN:
+        yield from (held for word in words[1:] for held in _whole_values(word) if _NO_PLACE.fullmatch(held.upper()))
+    todo: list[object] = [*words]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ArithSub):
+            yield from values_in_expression(node.source)
+        elif not isinstance(node, CommandSub | ProcessSub | str | int | None):
+            todo += children(node)
+
+
+def compared_values(words: Sequence[Word]) -> Iterator[str]:
+    """Of a test, what is compared as a number."""
+    signs = [word.literal in _NUMBERS or (word.literal == "-t" and not at) for at, word in enumerate(words)]
+    for at, word in enumerate(words):
+        if any(signs[max(0, at - 1) : at + 2]):
+            yield from _whole_values(word)
+
+
+def values_in_expression(text: str) -> Iterator[str]:
+    """The variables of an arithmetic expression. Counters are called so, too: ``((PASS++))``."""
+    return (name for name in _NAME.findall(text) if _NO_PLACE.fullmatch(name))
+
+
+def _whole_values(word: Word) -> Iterator[str]:
+    """The variables that stand in a word themselves, not in a command in it."""
+    for part in word.parts:
+        for inner in part.parts if isinstance(part, DoubleQuoted) else (part,):
+            if isinstance(inner, Variable) or (isinstance(inner, Parameter) and inner.op in _WHOLE):
+                yield inner.name
 
 
 def _is_long(part: Parameter) -> bool:
