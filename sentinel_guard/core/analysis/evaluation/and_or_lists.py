@@ -36,6 +36,8 @@ from sentinel_guard.core.analysis.parser.syntax_tree import List, Node, Simple, 
 _JOINTS = ("&&", "||")
 _SAYS = ("echo", "true", ":")
 _MOVES = ("cd", "pushd", "chdir")
+_WELL = ("printf", "mkdir", "export", "set", "local", "declare", "source", ".", "shopt", "umask", "exec", "builtin")
+"""What is taken for going well where what stands behind it prints something."""
 _LEAVES = frozenset(("exit", "return", "break", "continue", "exec"))
 
 
@@ -65,7 +67,7 @@ def items(walk: Walker, node: List, place: WalkContext) -> str:
             output.append(_run_beside(walk, item, here))
         else:
             text = _run(walk, item, here)
-            output.append(UNKNOWN if before == "||" and text else text)
+            output.append(_as_far_as_known(text, before, node.items[at - 1][0], place.scope))
         if gone and _leaves(item, place.scope):
             walk.world.own |= gone
         if jumps(item):
@@ -80,6 +82,14 @@ def items(walk: Walker, node: List, place: WalkContext) -> str:
     join(place.scope, left)
     walk.world.may_have_ended(marks)
     return "".join(output)
+
+
+def _as_far_as_known(text: str, joint: str, last: Node, scope: Scope) -> str:
+    """What an item prints, which behind a joint it may not."""
+    if not text or joint not in _JOINTS:
+        return text
+    goes_well = isinstance(last, Simple) and (not last.words or last.words[0].literal in (*_SAYS, *_MOVES, *_WELL))
+    return UNKNOWN if joint == "||" else text if goes_well or told(last, scope) else text + UNKNOWN
 
 
 def _run(walk: Walker, item: Node, place: WalkContext) -> str:

@@ -12,6 +12,7 @@ from sentinel_guard.core.analysis.parser.syntax_tree import (
     If,
     List,
     Loop,
+    Node,
     Pipeline,
     Simple,
     Test,
@@ -90,11 +91,29 @@ def merge(scope: Scope, branches: Sequence[Scope]) -> None:
     scope.returned = all(branch.returned for branch in branches)
     scope.exported = scope.exported.intersection(*(branch.exported for branch in branches))
     for branch in branches:
-        scope.functions.update(branch.functions)
+        for name, body in branch.functions.items():
+            scope.functions[name] = either_body(scope.functions.get(name, body), body)
         scope.aliases.update(branch.aliases)
         scope.traps += [text for text in branch.traps if text not in scope.traps]
         merge_attributes(scope, branch.attributes)
     _merge_locals(scope, branches)
+
+
+_ANY = List(())
+"""The condition of a body that stands for several."""
+
+
+def either_body(one: Node, other: Node) -> Node:
+    """The body of a function that is one of these."""
+    bodies = {id(body): body for body in (*_bodies(one), *_bodies(other))}
+    first, *others = bodies.values()
+    return If(tuple((_ANY, List(((body, ""),))) for body in others), List(((first, ""),))) if others else first
+
+
+def _bodies(node: Node) -> list[Node]:
+    if not (isinstance(node, If) and node.clauses[0][0] is _ANY and node.otherwise is not None):
+        return [node]
+    return [body.items[0][0] for body in (node.otherwise, *(body for _, body in node.clauses))]
 
 
 def _merge_input(scope: Scope, branches: Sequence[Scope]) -> None:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sentinel_guard.core.analysis.evaluation import simple_command
+from sentinel_guard.core.analysis.evaluation.break_and_return import either_body
 from sentinel_guard.core.analysis.evaluation.declare_builtin import restore
 from sentinel_guard.core.analysis.evaluation.shell_builtins import BUILTINS
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.expansion.shell_state import DECIDES, Field
-from sentinel_guard.core.analysis.parser.syntax_tree import Node, simple_commands
+from sentinel_guard.core.analysis.parser.syntax_tree import Function, Node, simple_commands
 from sentinel_guard.core.analysis.programs.registry import PROGRAMS
 from sentinel_guard.core.model import Command, Effect, Kind
 
@@ -19,6 +20,13 @@ MAX_CALLS = 20
 """Functions inside functions."""
 MAX_AGAIN = 4
 """How often one may call itself, each time with other arguments."""
+
+
+def define(node: Function, place: WalkContext) -> None:
+    """From here on the name is this function's; or another's still, where this may not have been run."""
+    functions = place.scope.functions
+    old = functions.get(node.name, node.body) if place.maybe or place.calls else node.body
+    functions[node.name] = either_body(old, node.body)
 
 
 def call(walk: Walker, name: str, fields: Sequence[Field], place: WalkContext) -> str:

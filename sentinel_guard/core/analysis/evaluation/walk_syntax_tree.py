@@ -230,7 +230,7 @@ class Walk:
         return self.keep(items(self, body, place), outputs, place)
 
     def function(self, node: Function, place: WalkContext) -> str:
-        place.scope.functions[node.name] = node.body
+        shell_functions.define(node, place)
         if node.name in _UNFOUND:
             self.call_function(node.name, [Field("$@", known=False)], place.inside())
         return ""

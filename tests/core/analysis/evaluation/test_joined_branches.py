@@ -64,6 +64,14 @@ JOINED = [
     ("if c; then x=a; else x=b; fi; if d; then read x; else read x; fi; p $x", {"$x"}, "then unknown"),
     ("if c; then x=a; else x=$(d); fi; p $x", {"$x"}, "one value is unknown"),
     ("if c; then x=a; else x=b; fi; unset x; p $x.", {"."}, "not set any more"),
+    ("f() { p a; }; c && f() { p b; }; f", {"a", "b"}, "a function that may be defined anew"),
+    ("if c; then f() { p a; }; else f() { p b; }; fi; f", {"a", "b"}, "one of two functions"),
+    ("f() { p a; }; for i in 1 2; do c && f() { p b; }; d && f() { p c; }; done; f", {"a", "b", "c"}, "of three"),
+    ("f() { p a; }; g() { f() { p b; }; }; c && g; f", {"a", "b"}, "defined by another one"),
+    ("f() { p a; }; f() { p b; }; f", {"b"}, "a function that is defined anew"),
+    ("x=$(test -e q && echo a); case $x in a) p 1;; *) p 2;; esac", {"1", "2"}, "what may not be printed"),
+    ("case $(false && echo a) in a) p 1;; *) p 2;; esac", {"1", "2"}, "nor that"),
+    ("x=$(cd a && echo b); p $x", {"b"}, "what is printed in a folder"),
 ]  # fmt: skip
 TESTED = [
     ('x=; c && x=a; if [ -n "$x" ]; then p $x; fi', {"a"}, "where it is not empty"),
