@@ -45,6 +45,8 @@ MAX_SCRIPT = 64 * 1024
 class Options:
     values: frozenset[str] = frozenset()
     longs: tuple[str, ...] = ()
+    switches: frozenset[str] = frozenset()
+    """Names without a value."""
     sub: bool = False
     words: bool = False
     first: bool = False
@@ -55,7 +57,8 @@ def options(table: str) -> Options:
     names, _, marks = table.partition("|")
     values = frozenset(n[:-1] for n in names.split() if n.endswith("="))
     longs = tuple(n.rstrip("=") for n in names.split() if n.startswith("--"))
-    return Options(values, longs, **dict.fromkeys(marks.split(), True))
+    switches = frozenset(n for n in names.split() if n[-1] != "=")
+    return Options(values, longs, switches, **dict.fromkeys(marks.split(), True))
 
 
 PLAIN = Options()
@@ -381,7 +384,7 @@ def behind_unnamed_option(fields: Sequence[Field], tables: Mapping[str, Options]
         is_value = not is_value and fields[at].text in table.values
         at += 1
     option, rest = fields[at - 1].text, fields[at + 1 :]
-    told = at == 1 or is_value or option[:1] != "-" or option in ("-", "--") or "=" in option
+    told = at == 1 or is_value or option[:1] != "-" or option in ("-", "--", *table.switches) or "=" in option
     verbs = any(item.text[:1] != "-" and " " not in item.text for item in rest)
     if told or not verbs or fields[at].text[:1] == "-":
         return []

@@ -284,10 +284,11 @@ def gist(call: Call) -> Iterator[Effect]:
 OPTIONS = {
     "npm": options("-c= --call= --prefix= -C= -w= --workspace= --registry= --tag= --access= --otp= --loglevel= "
         "--script-shell= --userconfig= --globalconfig= --if-present --ignore-scripts --dry-run --version --help "
-        "--workspaces | sub"),
-    "pnpm": options("--prefix= -C= --dir= -F= --filter= --registry= --tag= --access= --otp= --loglevel= | sub"),
-    "yarn": options("--cwd= --registry= --tag= --access= --new-version= | sub"),
-    "bun": options("--cwd= --filter= -c= --config= --tag= --access= | sub"),
+        "--workspaces -s --silent | sub"),
+    "pnpm": options("--prefix= -C= --dir= -F= --filter= --registry= --tag= --access= --otp= --loglevel= "
+        "-s --silent -r --recursive -w --workspace-root | sub"),
+    "yarn": options("--cwd= --registry= --tag= --access= --new-version= -s --silent | sub"),
+    "bun": options("--cwd= --filter= -c= --config= --tag= --access= --silent -b --bun | sub"),
     "cargo": options(
         "--manifest-path= --color= --config= -C= -Z= -p= --package= --registry= --token= --features= --target= "
             "--index= "

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from sentinel_guard.core.analysis import known_publishers, network_addresses
-from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
+from sentinel_guard.core.analysis.expansion.command_and_options import PLAIN, UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.package_runners import (
     FETCH_BESIDES,
@@ -24,6 +24,7 @@ from sentinel_guard.core.analysis.package_runners import (
     UVS,
     Runner,
 )
+from sentinel_guard.core.analysis.programs import package_publishing
 from sentinel_guard.core.analysis.programs.files.code_runners import CODE_RUNNERS
 from sentinel_guard.core.analysis.programs.files.fetched_files import (
     ADDRESS,
@@ -293,7 +294,7 @@ def _is_stranger(text: str, known: frozenset[str], mark: str) -> bool:
 
 
 def _packages(program: str, row: Runner, texts: Sequence[str]) -> Iterator[str]:
-    at = _run_at(row, texts)
+    at = _run_at(program, row, texts)
     own = _own(program, at, texts)
     yield from (b for a, b in pairwise(own) if a in row.options)
     yield from (text.partition("=")[2] for text in own if text.partition("=")[0] in row.options and "=" in text)
@@ -305,9 +306,10 @@ def _packages(program: str, row: Runner, texts: Sequence[str]) -> Iterator[str]:
         yield from plain[1:] if plain and plain[0] in row.verbs else plain
 
 
-def _run_at(row: Runner, texts: Sequence[str]) -> int | None:
+def _run_at(program: str, row: Runner, texts: Sequence[str]) -> int | None:
     """Where the word stands that is run, what follows being its own; None for an installer."""
-    valued = {*row.options, *row.indexes, *_VALUED, *_FOLDERS, "-p", "--python", "--extra", "--group"}
+    own = package_publishing.OPTIONS.get(program, PLAIN).values
+    valued = {*row.options, *row.indexes, *_VALUED, *_FOLDERS, *own, "-p", "--python", "--extra", "--group"}
     plain = [n for n, (a, b) in enumerate(pairwise(("", *texts))) if b[:1] != "-" and a not in valued]
     first = texts[plain[0]] if plain else ""
     starts = row.first and not row.verbs and first in _STARTS
@@ -333,7 +335,7 @@ def _stands_free(before: str, word: str, row: Runner) -> bool:
 
 def _indexes(program: str, row: Runner, texts: Sequence[str]) -> Iterator[str]:
     """Indexes that options name; those behind what is run are for that (``uv run app.py --url https://…``)."""
-    own = _own(program, _run_at(row, texts), texts) if row.indexes else ()
+    own = _own(program, _run_at(program, row, texts), texts) if row.indexes else ()
     named = [b for a, b in pairwise(own) if a in row.indexes]
     named += [text.partition("=")[2] for text in own if text.partition("=")[0] in row.indexes]
     for text in named:

@@ -298,7 +298,7 @@ MADE_ANEW = frozenset(
         *("xcrun", "simctl", "adb", "avdmanager", "emulator", "fastboot", "flutter", "dart", "expo", "watchman"),
         *("jupyter", "ipython", "gdb", "lldb", "perf", "valgrind", "code", "cursor", "playwright"),
         *("task", "timew", "watson", "notify-send", "playerctl", "brightnessctl", "xrandr", "espeak", "say", "cowsay"),
-        *("pre-commit", "lefthook", "husky", "husky-init", "commitlint", "coverage", "prettier", "eslint"),
+        *("pre-commit", "lefthook", "husky", "husky-init", "commitlint", "coverage", "cover", "prettier", "eslint"),
         *("ruff", "black", "biome"),
         *("sort", "uniq", "cut", "comm", "join", "paste", "column", "fold", "nl", "rev", "tac", "shuf", "tr", "bat"),
         *("rg", "ag", "ack", "grep", "fzf", "jq", "yq", "awk", "dig", "host", "nslookup", "ping", "less", "more"),

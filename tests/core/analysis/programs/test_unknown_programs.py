@@ -32,6 +32,9 @@ STOPPED = [
     ("echo '<?php system(\"rm -rf ~\");' | php -c php.ini", "a file of settings: no check"),
     ("PS4='$(rm -rf /home)' bash -xc :", "expanded for each line"),
     ("pandoc README.md -o.env", "right behind the letter"),
+    ("echo 'rm -rf /home' > x.sh; yarn -s ./x.sh", "a script behind an option without a value"),
+    ("echo 'rm -rf /home' > x.sh; yarn --odd jest ./x.sh", "behind an option that may have one"),
+    ("yarn -s rimraf /home", "what is run behind it"),
 ]
 PASSES = [
     ("exec {fd}>/tmp/log; echo hi >&$fd", "a descriptor is used"),
@@ -43,6 +46,8 @@ PASSES = [
     ("perl -c x.pl", "a check"),
     ("printf 'system(\"rm -rf ~\")' > x.pl; perl -c x.pl", "of a file"),
     ("bash +x -n -c 'rm -rf ~'", "another option is taken back"),
+    ("echo 'rm -rf /home' > x.tsx; yarn -s jest x.tsx", "the option has no value: a test of JavaScript"),
+    ("echo 'rm -rf /home' > x.tsx; pnpm --silent jest ./x.tsx", "pnpm's, as a word"),
     ("echo '<?php system(\"rm -rf ~\");' | php -l", "of what is read"),
     ('echo \'require("fs").rmSync("/home")\' > x.js; node --check x.js', "one of JavaScript"),
 ]
@@ -79,6 +84,8 @@ LOST = [
     ("acmectl db destroy", True, "a program that nobody knows, and its verb"),
     ("meson setup build --wipe", False, "a folder of build output"),
     ("molecule destroy", False, "machines for tests"),
+    ("cover -delete", False, "what Devel::Cover has counted"),
+    ("coverctl -delete", True, "another program of such a name"),
 ]
 
 
