@@ -113,8 +113,8 @@ def _effects(call: Call) -> Iterator[Effect]:
     if row is None and not call.world.configured:
         return
     for path in [*call.world.made()][:MAX_LOADED]:
-        text = call.world.read(path)
         language = _language(call, row, path)
+        text = call.world.read(path) if language else None
         if language and text and UNKNOWN not in text:
             if program in _TASKS or program == "cargo":
                 yield from piped_downloads(call, text)
@@ -190,7 +190,7 @@ def _given(call: Call) -> list[str]:
             after = argv[at + 1] if at + 1 < len(argv) else ""
             if _PLUGS.fullmatch(name) or (word == "-r" and after.endswith(tuple(_CODE))):
                 given.append(value if sign else after)
-    return given + [world.read(path) or "" for path in dict.fromkeys(_settings_of(call.command.program, world))]
+    return given + [world.texts(path) for path in dict.fromkeys(_settings_of(call.command.program, world))]
 
 
 def _plugins(call: Call, given: Sequence[str]) -> Iterator[Effect]:
@@ -231,7 +231,7 @@ _OPENED = (".yml", ".yaml", ".json", ".pth")
 def on_opening(world: Overlay) -> Iterator[str]:
     """The files that the text wrote so that a program runs by itself."""
     for path in world.made():
-        text = world.read(path) if path.endswith(_OPENED) else None
+        text = world.texts(path) if path.endswith(_OPENED) else None
         if text and any(name.fullmatch(path) and runs.search(text) for name, runs in _ON_OPENING):
             yield path
 

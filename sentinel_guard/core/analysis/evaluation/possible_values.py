@@ -21,6 +21,8 @@ from sentinel_guard.core.model import Effect
 
 MAX_WAYS = 16
 """Runs of one command."""
+_WAY = 40
+"""Steps for going back and joining what ways leave."""
 MAX_TEXTS = 6
 """Ways in which a command runs with what its files hold."""
 
@@ -108,6 +110,7 @@ class _EachText:
 
     def _along(self, way: dict[str, Content], run: Callable[[WalkContext], str]) -> str:
         place, world, asked = replace(self._place, scope=self._before.copy()), self._walk.world, self._walk.world.asked
+        world.budget.spend(_WAY)
         for path, content in way.items():
             world.suppose(path, content)
         begun, world.asked = len(self._walk.effects), set()

@@ -68,6 +68,7 @@ ROWS = [
     ("C && echo p a > x.sh; C && echo sh x.sh > safe.sh; sh safe.sh", "one leads to the other"),
     ("C && echo p a > x.sh; C && echo p b > safe.sh; cat x.sh safe.sh | sh", "two"),
     ("C && echo p a > x.sh; C && echo p b > x.sh; sh x.sh", "three texts"),
+    ("C && echo p a > x.sh; C && echo p b > c.sh; C && cp x.sh lib/x.sh; sh x.sh", "others that are not read"),
     ("C && cp -rT other lib; sh lib/x.sh", "a folder"),
     ("cp -rT other lib; sh lib/x.sh", "in any case"),
     ("C && ln -sf safe.sh x.sh; sh x.sh", "a link"),

@@ -261,8 +261,7 @@ def reached(call: Call, parsed: Parsed, verb: str) -> Iterator[Effect]:
     """What of the machine the services of a compose file reach that this very text wrote: nobody has seen it."""
     if verb not in _STARTS or not call.world.made():
         return
-    written = (call.world.read(path) or "" for path in call.world.made())
-    held = [text for text in texts(call, parsed) or () if text in written]
+    held = [text for text in texts(call, parsed) or () if call.world.wrote_text(text)]
     for text in held:
         if _ALL_RIGHTS.search(text):
             yield call.effect(Kind.PRIVILEGE, "container --privileged")
