@@ -122,7 +122,7 @@ PROGRAMS |= {
 PROGRAMS |= {name: _also(PROGRAMS[name], build_scripts.node_script) for name in ("node", "nodejs")}
 PROGRAMS |= {
     name: _also(PROGRAMS[name], package_publishing.registry)
-    for name in ("deno", "dotnet", "hub", "mix", "pdm", "hatch", "pixi")
+    for name in ("deno", "dotnet", "hub", "mix", "pdm", "hatch", "pixi", "mvn", "mvnw", "mvnd", "gradle", "gradlew")
 }
 
 PROGRAMS["dotnet"] = _also(PROGRAMS["dotnet"], task_definition_files.msbuild)

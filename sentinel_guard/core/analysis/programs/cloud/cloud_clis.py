@@ -148,9 +148,11 @@ def _queries(call: Call) -> Iterator[Effect]:
     asked, names = _QUERIES.get(program, ((), ()))
     tried = call.has("--dry_run", "--dry-run") or (program == "wrangler" and not call.has("--remote"))
     if remote_commands.verb_of(call, asked) is not None and not tried:
-        for item in call.parsed.values(*names) if names else call.operands[-1:]:
+        given = [("-c", item) for item in (call.parsed.values(*names) if names else call.operands[-1:])]
+        given += [("-f", item) for item in call.parsed.values("--file")]
+        for option, item in given:
             yield from call.runner.run(
-                [Field("psql"), Field("-h"), Field(f"{program}.invalid"), Field("-c"), item], call, program
+                [Field("psql"), Field("-h"), Field(f"{program}.invalid"), Field(option), item], call, program
             )
 
 

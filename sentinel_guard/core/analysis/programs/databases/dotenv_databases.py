@@ -57,7 +57,7 @@ def gives_development(text: str) -> bool:
     """Whether settings give ``DATABASE_URL`` once, as the address of such a database, and no other one's beside it."""
     if not all(map(_PLAIN.fullmatch, text.splitlines())):
         return False
-    said = [(name, _bare(value)) for name, value in _LINE.findall(text)]
+    said = assignments(text)
     given = [value for name, value in said if name == VARIABLE or _DATABASES.match(value)]
     plain = task_words.DEVELOPMENT | {"test", "testing"}
     return (
@@ -66,6 +66,11 @@ def gives_development(text: str) -> bool:
         and not any(OTHERS.fullmatch(name) for name, value in said if name != VARIABLE and not is_named(value))
         and all(value in plain for name, value in said if name in ENVIRONMENTS)
     )
+
+
+def assignments(text: str) -> list[tuple[str, str]]:
+    """Names and values of settings; empty where another variable is put in."""
+    return [(name, _bare(value)) for name, value in _LINE.findall(text)]
 
 
 def prisma(call: Call) -> bool:
@@ -136,15 +141,15 @@ def laravel(call: Call) -> bool:
 def _is_local(text: str) -> bool:
     """Whether Laravel's settings are for development, and on this machine."""
     said: dict[str, set[str]] = {}
-    for key, value in _LINE.findall(text):
-        said.setdefault(key, set()).add(_bare(value))
+    for key, value in assignments(text):
+        said.setdefault(key, set()).add(value)
     here = all(re.fullmatch(HERE, host) for host in said.get("DB_HOST", ()))
     apart = any(re.fullmatch(r"DB_\w*(?:URL|SOCKET)|DB_\w+_HOST|DATABASE_URL", key) for key in said)
     return bool(said.get("APP_ENV")) and said["APP_ENV"] <= _LOCAL and here and not apart
 
 
 def _values(text: str, name: str) -> list[str]:
-    return [_bare(value) for key, value in _LINE.findall(text) if key == name]
+    return [value for key, value in assignments(text) if key == name]
 
 
 def _read(call: Call, name: str) -> str:

@@ -60,7 +60,19 @@ _CODE = ("shell", "shell_plus", "runner", "r", "console", "c", "tinker", "dbshel
 """First words of a task behind which code, or SQL, stands."""
 _ALSO_PLAIN = frozenset(
     (
-        *("-f", "--if-exists", "--all", "-v", "--verbose", "--step", "--drop-views", "--drop-types", "--no-build"),
+        *(
+            "--env=test",
+            "--env=testing",
+            "-f",
+            "--if-exists",
+            "--all",
+            "-v",
+            "--verbose",
+            "--step",
+            "--drop-views",
+            "--drop-types",
+            "--no-build",
+        ),
         *(
             "--no-interaction",
             "--skip-if-env=development",
@@ -90,6 +102,7 @@ _LINE = re.compile(r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*(.*?)[ \t]*$"
 _SETTINGS = (
     *("settings*.py", "*/settings*.py", "*/settings/*.py", "*/*/settings*.py", "config*.py", "*/config*.py"),
     *("src/*/config*.py", "*/env.py", "*/database.py", "*/db.py", "config/*.exs", "config/*.yml", "config/*.[jt]s"),
+    "config/config.json",
     *(
         "config/*.php",
         "config/packages/doctrine.y*ml",
@@ -103,7 +116,7 @@ _SETTINGS = (
     *("src/db/index.[jt]s", "src/main/resources/application*.yml", "src/main/resources/application*.properties"),
 )
 """Where a project's settings stand."""
-_READS = re.compile(r"(?i)env|\$\{|\bBaseSettings\b|\bconfig\(")
+READS = re.compile(r"(?i)env|\$\{|\bBaseSettings\b|\bconfig\(")
 _OVERRIDES = re.compile(r"(?i)\b(?:override|overwrite|overload)\w*\s*[=:(]?\s*(?:true\b|\()|\bDotenv\.overload\b")
 """What takes ``.env`` before the environment."""
 _THROUGH = frozenset(
@@ -279,7 +292,7 @@ def _is_asked(call: Call, program: str, names: list[str]) -> bool:
     left = [name for name in names if name not in documented and not name.startswith(prefix)]
     if len(left) < len(names) or program in client_servers.CLIENTS:
         return len(left) < len(names)  # a client reads no settings of a project
-    texts = list(_settings(call, program)) if left else []
+    texts = list(settings(call, program)) if left else []
     return not any(map(_OVERRIDES.search, texts)) and any(_asks(text, name) for text in texts for name in left)
 
 
@@ -299,7 +312,7 @@ _ONLY_LIVE = re.compile(r"(?s)\bconfig_env\(\) == :prod\b.*")
 """What the settings of Elixir say for production alone, and what stands behind it."""
 
 
-def _settings(call: Call, program: str) -> Iterator[str]:
+def settings(call: Call, program: str) -> Iterator[str]:
     """The settings that may be a task's, without their comments and without those for production."""
     given = [b for a, b in pairwise(call.fields) if a.text in _SOURCE] if program.startswith("typeorm") else []
     found = dict.fromkeys(path for pattern in _SETTINGS for path in call.world.glob(call.locate(pattern)))
@@ -340,4 +353,4 @@ def _asks(text: str, name: str) -> bool:
     """Whether settings take a variable from the environment."""
     lines = [line for line in text.splitlines() if re.search(rf"(?i)\b{name}\b", line)]
     by_class = "BaseSettings" in text and "env_prefix" not in text
-    return any(name in line and _READS.search(line) for line in lines) or (by_class and bool(lines))
+    return any(name in line and READS.search(line) for line in lines) or (by_class and bool(lines))

@@ -18,6 +18,7 @@ from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.databases import (
     development_databases,
     dotenv_databases,
+    environment_switches,
     given_databases,
     own_databases,
     project_databases,
@@ -31,11 +32,12 @@ _RAILS = (
     *("db:drop", "db:drop:*", "db:reset", "db:reset:*", "db:purge", "db:purge:*", "db:schema:load", "db:schema:load:*"),
     *("db:structure:load", "db:migrate:reset", "db:truncate_all", "db:seed:replant", "db:migrate VERSION=0"),
 )
-_ARTISAN = ("migrate:fresh", "migrate:reset", "migrate:refresh", "db:wipe")
+_ARTISAN = ("migrate:fresh", "migrate:reset", "migrate:refresh", "db:wipe", "tenants:migrate-fresh")
 _DJANGO = ("flush", "reset_db", "reset_schema", "migrate * zero")
 _DOCTRINE = (
     *("doctrine:database:drop --force", "doctrine:database:drop -f", "doctrine:schema:drop --force"),
     *("doctrine:schema:drop -f", "doctrine:schema:drop --full-database", "doctrine:migrations:migrate first"),
+    *("doctrine:fixtures:load -n", "doctrine:fixtures:load --no-interaction", "doctrine:mongodb:schema:drop"),
 )
 _TASKS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("rails", "rake"), _RAILS),
@@ -44,7 +46,9 @@ _TASKS: dict[str, tuple[str, ...]] = {
     "console": _DOCTRINE, "doctrine": tuple(row.removeprefix("doctrine:") for row in _DOCTRINE),
     "mix": ("ecto.drop", "ecto.reset", "ecto.rollback --all", "ecto.rollback --to 0"),
     "prisma": ("migrate reset", "db push --force-reset", "db push --accept-data-loss"),
-    "typeorm": ("schema:drop",), "typeorm-ts-node-commonjs": ("schema:drop",), "typeorm-ts-node-esm": ("schema:drop",),
+    **dict.fromkeys(("typeorm", "typeorm-ts-node-commonjs", "typeorm-ts-node-esm"), ("schema:drop", "schema:sync")),
+    "ace": ("migration:fresh", "migration:reset", "migration:refresh", "db:wipe", "db:truncate"),
+    "payload": ("migrate:refresh",), "strapi": ("import --force",),
     **dict.fromkeys(("sequelize", "sequelize-cli"), ("db:drop", "db:migrate:undo:all", "db:seed:undo:all")),
     "knex": ("migrate:rollback --all",),
     "mikro-orm": ("schema:drop --run", "schema:drop -r", "schema:fresh --run", "schema:fresh -r", "migration:fresh"),
@@ -71,15 +75,28 @@ _TASKS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("neo4j-admin",), ("database delete",)),
     **dict.fromkeys(("stellar",), ("remove",)),
     **dict.fromkeys(("yii",), ("migrate/fresh", "migrate/down all")),
+    "cake": ("migrations rollback -t 0", "migrations rollback --target=0", "migrations rollback --target 0"),
+    "spark": ("migrate:refresh",), "hanami": ("db drop",),
+    **dict.fromkeys(("mvn", "mvnw", "mvnd"), ("flyway:clean", "liquibase:dropAll")),
+    **dict.fromkeys(("gradle", "gradlew"), ("flywayClean", "liquibase-dropAll", "dropAll")),
     **dict.fromkeys(("phinx",), ("rollback -t 0", "rollback --target=0")),
 }  # fmt: skip
 _SHOWS = frozenset(
-    ("--dry-run", "--pretend", "--help", "--sql", "--dump-sql", "--plan", "--check", "--fake", "--simulate", "-T")
+    (
+        "--dry-run",
+        "--pretend",
+        "--help",
+        "--sql",
+        "--dump-sql",
+        "--plan",
+        "--check",
+        "--fake",
+        "--simulate",
+        "-T",
+        "--append",
+    )
 )
-"""With one of these nothing is done."""
-_TESTS = ("RAILS_ENV", "RACK_ENV", "MIX_ENV", "NODE_ENV", "APP_ENV", "FLASK_ENV")
-_ENVIRONMENTS = ("--env", "--environment", "-e")
-"""Options that say which environment a task is for."""
+"""With one of these nothing is done, or nothing taken away."""
 _SHELLS = {
     "manage.py": ("dbshell",), "django-admin": ("dbshell",), "rails": ("dbconsole", "db"), "artisan": ("db",),
     "prisma": ("db execute",), "wp": ("db query", "db cli"),
@@ -100,8 +117,6 @@ _EMPTIES = re.compile(
     r"|\b[A-Z]\w*::(?:truncate\(|query\(\)->delete\()|->truncate\(\)|\bDB::table\([^)]*\)->delete\(\)|\bcall_command\(\s*['\"](?:flush|reset_db)"
     r"|\bmigrate:fresh\b|\bdb:wipe\b"
 )
-_DATABASE_FILE = re.compile(r"(?:file|sqlite3?):(?://)?(?://)?(/[^?\0]+)(?:\?.*)?")
-_OF_SERVER = re.compile(r"(?!file:|sqlite3?:)[A-Za-z][\w+.-]*://.*")
 _MIGRATES = {"rails": "db:migrate", "rake": "db:migrate", "artisan": "migrate", "manage.py": "migrate"}
 """Tasks that change the schema: ordinary work, but for a database that others use."""
 _STEPS = ("upgrade", "downgrade", "rollback", "migrate", "up", "down", "redo", "undo", "revert", "to", "push", "apply")
@@ -139,7 +154,7 @@ def tasks(call: Call) -> Effects:
     elif program == "prisma" and {"reset", "seed"} & {*words[:2]} and "--skip-seed" not in words:
         seed = dotenv_databases.prisma_settings(call).get("seed")
         yield from call.runner.script(seed, call, "prisma seed", file=True) if isinstance(seed, str) else ()
-    if _on_tests(call, words) or _is_thrown_away(call, program, words):
+    if environment_switches.on_tests(call, program, words) or _is_thrown_away(call, program, words):
         return
     if (_MIGRATES.get(program, "") in words or {*_STEPS} & {*words[:4]}) and _on_production(call):
         yield call.effect(Kind.DEPLOY, f"{program} on production")
@@ -188,47 +203,9 @@ def _like(want: str, word: str) -> bool:
     return want in ("*", word) or (want.endswith(":*") and word.startswith(want[:-1]))
 
 
-def _on_tests(call: Call, words: Sequence[str]) -> bool:
-    """The environment of the tests has a database that they make anew; ``DATABASE_URL`` would say another one, and a
-    file in a temporary folder is none that anybody keeps.
-    """
-    given = list(_addresses(words)) if paths.base(call.command.program) in task_words.BY_ADDRESS else []
-    if any(_OF_SERVER.fullmatch(address) for _, address in given):
-        return False
-    files = [
-        match[1] for option, address in given if option in _GIVES_FILE and (match := _DATABASE_FILE.fullmatch(address))
-    ]
-    if files:
-        return all(paths.normal(file).startswith(paths.TEMPORARY) for file in files)
-    url = call.scope.lookup("DATABASE_URL")
-    if url.isset:
-        file = _DATABASE_FILE.fullmatch("".join(url.items)) if url.known else None
-        return file is not None and paths.normal(file[1]).startswith(paths.TEMPORARY)
-    values = (call.scope.lookup(name) for name in _TESTS)
-    named = any(value.items in (("test",), ("testing",)) for value in values)
-    said = {*words, *(f"{option}={value}" for option, value in pairwise(words) if option in _ENVIRONMENTS)}
-    named = named or (paths.base(call.command.program) in _BY_MODULE and _has_tests_settings(call, words))
-    return named or any(f"{option}={value}" in said for option in _ENVIRONMENTS for value in ("test", "testing"))
-
-
-_BY_MODULE = ("manage.py", "django-admin", "django-admin.py", "python", "python3")
-_MODULE = re.compile(r"(?:\w+\.)*(?:settings[._])?tests?(?:ing)?(?:[._]settings)?")
-
-
-def _has_tests_settings(call: Call, words: Sequence[str]) -> bool:
-    """Whether Django is told to take the settings of its tests: ``--settings=shop.settings.test``."""
-    given = [value for option, value in pairwise(words) if option == "--settings"]
-    given += [word.partition("=")[2] for word in words if word.startswith("--settings=")]
-    held = call.scope.lookup("DJANGO_SETTINGS_MODULE")
-    names = given or (held.items if held.known else ())
-    return (
-        bool(names) and all(map(_MODULE.fullmatch, names)) and not any(word.startswith("--database") for word in words)
-    )
-
-
 def _is_thrown_away(call: Call, program: str, words: Sequence[str]) -> bool:
     """Whether the address that a task is given, or else the variables, are of a database that the session made."""
-    if any(_OF_SERVER.fullmatch(_value(word)) for word in words):
+    if any(environment_switches.OF_SERVER.fullmatch(_value(word)) for word in words):
         return own_databases.listens_own(call) and not any(map(task_words.LIVE.search, words))
     return given_databases.is_thrown_away(call, program)
 
@@ -236,26 +213,6 @@ def _is_thrown_away(call: Call, program: str, words: Sequence[str]) -> bool:
 def _value(word: str) -> str:
     value = word.partition("=")[2] if word[:1] == "-" and "=" in word.partition("://")[0] else word
     return value.removeprefix("jdbc:")
-
-
-_GIVES_FILE = frozenset(("", *task_words.GIVES_ADDRESS))
-
-
-def _addresses(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each word with the option that it is the value of, if any; a driver's name and its file are one address."""
-    for earlier, before, word in zip(("", "", *words), ("", *words), words, strict=False):
-        name, sign, value = word.partition("=")
-        if word[:1] == "-":
-            yield (name, value) if sign else (name, "")
-        elif before in ("sqlite3", "sqlite") and word[:1] == "/":
-            yield _waits(earlier), f"{before}:{word}"
-        else:
-            yield _waits(before), word
-
-
-def _waits(word: str) -> str:
-    """An option whose value is the next word; empty for another word."""
-    return word if word[:1] == "-" and "=" not in word else ""
 
 
 def _shell(call: Call, program: str, given: Sequence[Field]) -> Iterator[Effect]:
@@ -269,7 +226,9 @@ def _shell(call: Call, program: str, given: Sequence[Field]) -> Iterator[Effect]
     elif words[:1] and words[0] in _CODE.get(program, ()):
         for text in (*words[1:], call.stdin):
             told = text.partition("=")[2] if text.startswith("--") else text
-            if not (_on_tests(call, words) or given_databases.is_thrown_away(call, program)):
+            if not (
+                environment_switches.on_tests(call, program, words) or given_databases.is_thrown_away(call, program)
+            ):
                 yield from code(call, told)
             if program in _LANGUAGES and any(mark in told for mark in ".(`"):
                 run = [Field(word) for word in (*_LANGUAGES[program], told.replace(UNKNOWN, " "))]
@@ -286,7 +245,7 @@ def losses(call: Call, text: str, *, own: bool = False) -> Iterator[Effect]:
 def _on_production(call: Call) -> bool:
     """Whether the words of a call, or the environment of a framework, say that it is about what others use."""
     said = [item.text for item in call.fields[1:]]
-    said += [value for name in _TESTS for value in call.scope.lookup(name).items]
+    said += [value for name in environment_switches.VARIABLES for value in call.scope.lookup(name).items]
     return any(map(_LIVE.search, said))
 
 
@@ -302,5 +261,5 @@ def code(call: Call, text: str) -> Iterator[Effect]:
 
 
 PROGRAMS: dict[str, Callable[[Call], Effects]] = dict.fromkeys(_TASKS, tasks)
-SCRIPTS = ("artisan", "manage.py", "rails", "rake", "console", "django-admin.py", "yii", "cake")
+SCRIPTS = ("artisan", "manage.py", "rails", "rake", "console", "django-admin.py", "yii", "cake", "ace", "spark")
 """Scripts that are often given to their interpreter: ``php artisan``, ``python manage.py``."""

@@ -147,6 +147,18 @@ npx sequelize-cli db:migrate:undo:all
 npx knex migrate:rollback --all
 npx typeorm schema:drop -d x.ts
 npx drizzle-kit push --force
+npx typeorm schema:sync -d src/data-source.ts
+php bin/console doctrine:fixtures:load -n
+php bin/console doctrine:mongodb:schema:drop
+mvn flyway:clean
+./gradlew flywayClean
+node ace migration:fresh
+npx payload migrate:refresh
+npx strapi import -f backup.tar.gz --force
+bin/cake migrations rollback -t 0
+php spark migrate:refresh
+bin/hanami db drop
+npx wrangler d1 execute shop --remote --file=drop.sql
 alembic -c x.ini downgrade base
 flask --app x db downgrade base
 goose -dir migrations postgres "$DB" reset
@@ -209,6 +221,11 @@ php bin/console doctrine:schema:drop --dump-sql
 npx prisma migrate dev
 npx prisma db push
 npx drizzle-kit push
+php bin/console doctrine:fixtures:load --append -n
+mvn clean
+npx strapi import -f backup.tar.gz
+npx wrangler d1 execute shop --remote --file=schema.sql
+npx wrangler d1 execute shop --local --file=drop.sql
 npx knex migrate:rollback
 alembic downgrade -1
 alembic downgrade base --sql
