@@ -41,12 +41,13 @@ from sentinel_guard.errors import HostError, StoreError
 from sentinel_guard.host import audit_witness, shims
 from sentinel_guard.host.alert_channels import Alerts
 from sentinel_guard.host.containers import container_engine
-from sentinel_guard.host.git import committed_file
+from sentinel_guard.host.git import committed_file, private_git_dir
 from sentinel_guard.host.git.repository import Tracked
 from sentinel_guard.host.machine import allocator, birth_time, processes
 from sentinel_guard.host.machine.process_control import forbid_tracing, take_short_turns
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
+from sentinel_guard.host.running_processes import RunningProcesses
 from sentinel_guard.host.world import FolderMemory, HostWorld
 
 IDLE = 600.0
@@ -282,14 +283,27 @@ class Daemon:
     def _world(self, live: Live, action: Action) -> AskingWorld:
         # What the process itself inherited, not what it says: the analysis must see what the command will see.
         environ = processes.environ(action.who.pid) if action.who else dict(os.environ)
+        session = live.session
+        running = RunningProcesses(
+            action.who.pid if action.who else 0,
+            session=session.id,
+            started=session.started,
+            root=session.root,
+            trees=lambda: private_git_dir.work_trees(session.root) if session.root else (action.cwd,),
+            home=environ.get("HOME", ""),
+            calls=live.calls,
+            spare=self.sessions.guarded().pids,
+            others=lambda: self.sessions.live,
+        )
         return HostWorld(
             environ,
             shims=(self.sessions.shims(live),),
             memory=self.folders,
             policy=live.policy(),
-            root=live.session.root,
+            root=session.root,
             committed=committed_file.read,
-            engines=lambda name: container_engine.ask(name, environ, live.begun_in, live.session.started),
+            engines=lambda name: container_engine.ask(name, environ, live.begun_in, session.started),
+            others=running.select,
         )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from sentinel_guard.core.analysis.engine_facts import Engine
+from sentinel_guard.core.analysis.running_processes import Running, Selection
 from sentinel_guard.core.analysis.secret_names import KINDS, may_hold_secret
 from sentinel_guard.core.analysis.world import MAX_READ, Peek
 from sentinel_guard.core.policy.policy import Policy
@@ -63,7 +64,8 @@ class HostWorld:
     """A World on the real file system, for one text.
 
     ``environ`` is the session's at its start; ``shims`` are folders that ``which`` passes by; ``policy`` and ``root``,
-    the repository, say which paths matter by their own name; ``committed`` reads the history, ``engines`` asks one.
+    the repository, say which paths matter by their own name; ``committed`` reads the history, ``engines`` asks one,
+    ``others`` looks for processes that are not the session's.
     """
 
     def __init__(
@@ -76,9 +78,10 @@ class HostWorld:
         root: str = "",
         committed: Callable[[str, str], str | None] | None = None,
         engines: Callable[[str], Engine | None] | None = None,
+        others: Callable[[Selection], tuple[Running, ...]] | None = None,
     ) -> None:
         self.cut = self.asks = self.wonders = False
-        self._ask, self._engines = engines, dict[str, Engine | None]()
+        self._select, self._ask, self._engines = others, engines, dict[str, Engine | None]()
         self._policy, self._committed, self._waits = policy or Policy(), committed, WAITS
         self._left, self._seconds = glob_search.ENTRIES_IN_ALL, glob_search.SECONDS
         self._seen = glob_search.SeenFolders({}, {})
@@ -206,6 +209,9 @@ class HostWorld:
         if program not in self._engines:
             self._engines[program] = self._ask(program)
         return self._engines[program]
+
+    def others(self, chosen: Selection) -> tuple[Running, ...]:
+        return self._select(chosen) if self._select is not None else ()
 
     def which(self, name: str) -> str:
         """The guard's own program is found where it runs, if it is not on PATH."""

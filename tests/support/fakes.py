@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from sentinel_guard.core import hash_chain
 from sentinel_guard.core.analysis.engine_facts import Engine
+from sentinel_guard.core.analysis.running_processes import Running, Selection
 from sentinel_guard.core.analysis.secret_names import KINDS, may_hold_secret
 from sentinel_guard.core.analysis.world import MAX_READ, Peek
 from sentinel_guard.core.hash_chain import Head
@@ -39,6 +40,7 @@ class FakeWorld:
         shims: tuple[str, ...] = (),
         commits: Mapping[str, str] | None = None,
         engines: Mapping[str, Engine] | None = None,
+        others: Mapping[tuple[str, int], Running] | None = None,
     ) -> None:
         self.home = home
         self.shims = shims
@@ -49,6 +51,8 @@ class FakeWorld:
         self.commits = dict(commits or {})
         """``FOLDER COMMIT:PATH`` -> its text."""
         self.cut = self.wonders = False
+        self.running = dict(others or {})
+        """Command line and port -> a process that is not the session's."""
         self.asks, self.engines = True, dict(engines or {})
         self.environ = {"HOME": home, "PATH": "/usr/bin:/bin", "USER": "ann"} if environ is None else dict(environ)
         self.files = dict(files or {})
@@ -126,6 +130,13 @@ class FakeWorld:
 
     def engine(self, program: str) -> Engine | None:
         return self.engines.get(program)
+
+    def others(self, chosen: Selection) -> tuple[Running, ...]:
+        return tuple(
+            one
+            for (line, port), one in self.running.items()
+            if all(c.holds(one.name, line) for c in chosen.criteria) and chosen.port in (0, port)
+        )
 
     def which(self, name: str) -> str:
         return self.programs.get(name, "")

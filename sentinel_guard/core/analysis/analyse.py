@@ -49,7 +49,8 @@ PRIVILEGE            "sudo", "doas", "su", "pkexec" (a command as somebody else)
 NETWORK url or host  how: data (sends something of this machine; value: in the address or a header) |
                      delete (curl -X DELETE; not on this machine) | foreign (a credential of another service) |
                      login (all that is not known in it is a key, where services take theirs)
-SIGNAL pid           or "%job", or the name of a process or service; how: force (KILL)
+SIGNAL pid           or "%job", or the name of a process or service; how: force (KILL) |
+                     others (whom a name, pattern or port reaches beside the session's own)
 OPAQUE text          how: name (a command word) | verb (of a program that can destroy) |
                      code (text for an interpreter: curl | sh) | delete | write (the target
                      of one) | parse (syntax, depth, size) | data (anything else that is not known; may pass) |
@@ -74,6 +75,7 @@ from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext
 from sentinel_guard.core.analysis.evaluation.walk_syntax_tree import Walk
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
+from sentinel_guard.core.analysis.programs.system import other_peoples_processes
 from sentinel_guard.core.analysis.step_budget import MAX_STEPS, TOO_MUCH, BudgetExceeded
 from sentinel_guard.core.analysis.world import World
 from sentinel_guard.core.model import Action, Effect, Kind, Layer
@@ -89,7 +91,8 @@ def analyse(action: Action, world: World, own: Collection[str] = ()) -> tuple[Ef
     Where the analysis itself fails its last effect is OPAQUE, how ``error``, which the judge refuses.
     """
     try:
-        return _effects(action, world, frozenset(own))
+        effects = _effects(action, world, frozenset(own))
+        return (*effects, *other_peoples_processes.reached(effects, world))
     except Exception as e:  # noqa: BLE001 - as above
         return (_failure(e),)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Protocol
 
 from sentinel_guard.core.analysis.engine_facts import Engine
+from sentinel_guard.core.analysis.running_processes import Running, Selection
 
 MAX_READ = 256 * 1024
 """Bytes of a script that are looked at."""
@@ -75,6 +76,11 @@ class World(Protocol):
     def engine(self, program: str) -> Engine | None:
         """What the person's own engine of this machine tells (``docker``, ``podman``); None where it is not asked, does
         not answer, or the session had a hand in which one that is.
+        """
+
+    def others(self, chosen: Selection) -> tuple[Running, ...]:
+        """The processes of this user that are chosen, and are neither the session's nor the repository's; none where
+        they cannot be seen.
         """
 
     def which(self, name: str) -> str:

@@ -135,7 +135,8 @@ def _finding(case: Case, rule: Rule, effect: Effect) -> Finding:
     if response is Response.KILL and not effect.sure:
         response = Response.DENY
     ask = Ask(rule.action, _asked(case, rule, effect), rule.risk) if response is Response.ASK else None
-    return Finding(NAME, response, f"`{shown(case, effect)}`", rule.why, rule.instead, rule.id, evidence(effect), ask)
+    why = rule.why.replace("{target}", effect.target)
+    return Finding(NAME, response, f"`{shown(case, effect)}`", why, rule.instead, rule.id, evidence(effect), ask)
 
 
 def _without_rights(case: Case, effect: Effect) -> Finding:

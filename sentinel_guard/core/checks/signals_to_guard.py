@@ -9,6 +9,7 @@ import enum
 import re
 from functools import cached_property
 
+from sentinel_guard.core.analysis.posix_expressions import in_our_words
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.model import Effect, Kind
 from sentinel_guard.core.policy.target_placeholders import within
@@ -33,29 +34,6 @@ _TALKERS = frozenset(
     )
 )
 """They can speak to a socket; who else is given its name looks at it, or writes of it."""
-_THEIRS = re.compile(r"\[:(\w+):\]|\\([<>`'])")
-"""What only a POSIX expression has (regex(7), and GNU's): a class of characters, the ends of a word or a text."""
-_OURS = {
-    "alpha": "a-z",
-    "lower": "a-z",
-    "upper": "a-z",
-    "alnum": "a-z0-9",
-    "digit": "0-9",
-    "xdigit": "0-9a-f",
-    "space": r"\s",
-    "blank": r" \t",
-    "punct": "!-/:-@[-`{-~",
-    "graph": "!-~",
-    "print": " -~",
-    "cntrl": r"\0-\x1f",
-    "<": r"\b",
-    ">": r"\b",
-    "`": r"\A",
-    "'": r"\Z",
-}
-"""The same in Python's words; upper and lower case are not told apart."""
-_NESTED = re.compile(r"\[[^\]]*\[")
-"""An expression in brackets that holds another bracket, as in ``[[=a=]]``."""
 _SOCKET = re.compile(r"/(operator|agent)\.sock\b")
 _LOOKS = frozenset(("pgrep", "pidof", "grep", "egrep", "fgrep", "rg", "lsof", "fuser", "ss", "systemctl", "awk", "sed"))
 """They look processes up; what they were asked for tells whom the pids belong to."""
@@ -111,13 +89,10 @@ def _found(pattern: str, *, whole: bool) -> bool:
 
     One that cannot be read here (``s**``, ``[[=a=]]``) may find it.
     """
-    try:
-        pattern = _THEIRS.sub(lambda m: _OURS[m[1] or m[2]], pattern)
-        if _NESTED.search(pattern):
-            return True
-        expression = re.compile(pattern, re.IGNORECASE)
-    except (re.error, KeyError):
+    told = in_our_words(pattern)
+    if told is None:
         return True
+    expression = re.compile(told, re.IGNORECASE)
     return any(expression.search(line) for line in (_LINES if whole else _PROCESSES))
 
 

@@ -27,7 +27,7 @@ KINDS = tuple(k.value for k in Kind)
 HOW = (
     *("recursive", "force", "append", "truncate", "mode", "owner", "link", "move", "raw", "inplace", "mkfs"),
     *("contents", "forkbomb", "typed", "elsewhere", "shut", "open", "shown", "over", "out", "empty", "unpack"),
-    *("many", "new", "documented", "folder"),
+    *("many", "new", "documented", "folder", "others"),
     *("snapshots", "unwatched", "foreign", "name", "verb", "data", "code", "delete", "write", "parse", "syntax"),
 )
 

@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.running_processes import Running, Selection
 from sentinel_guard.core.analysis.secret_names import KINDS, may_hold_secret
 from sentinel_guard.core.analysis.world import Peek, World
 from sentinel_guard.core.model import Action, Effect, Layer
@@ -35,6 +36,9 @@ _FILES = frozenset(
     f"{ROOT}/README.md {ROOT}/src/main.py {ROOT}/a.o {ROOT}/app.db {ROOT}/app.db-wal {ROOT}/app.log "
     f"{ROOT}/old.sqlite {ROOT}/data/prod.sqlite3 {ROOT}/tool {ROOT}/disk.img".split()
 )
+_OTHER = Running(4711, "jupyter-lab", f"{HOME}/other-project", above=False)
+_LINE, _PORT = f"python3 {HOME}/.local/bin/jupyter-lab --no-browser", 8888
+"""A process of another project."""
 _DEVICES = ("/dev/sd", "/dev/nvme", "/dev/mmcblk", "/dev/null", "/dev/zero", "/dev/tty")
 
 Analyse = Callable[[Action, World], Iterable[Effect]]
@@ -93,6 +97,10 @@ class ExampleWorld:
 
     def engine(self, program: str) -> None:  # noqa: ARG002 - World's
         return None
+
+    def others(self, chosen: Selection) -> tuple[Running, ...]:
+        holds = all(one.holds(_OTHER.name, _LINE) for one in chosen.criteria)
+        return (_OTHER,) if holds and chosen.port in (0, _PORT) else ()
 
     def which(self, name: str) -> str:
         return f"/usr/bin/{name}"

@@ -11,7 +11,7 @@ import itertools
 import os
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,6 +70,19 @@ def common_dir(root: str) -> str:
         return layout(root).common_dir
     except HostError:
         return f"{root}/.git"
+
+
+def work_trees(root: str) -> tuple[str, ...]:
+    """The folders of a repository's work trees, this one first, as far as they can be read."""
+    common = Path(common_dir(root))
+    main = (str(common.parent),) if common.name == ".git" else ()
+    return tuple(dict.fromkeys((root, *main, *_linked(common))))
+
+
+def _linked(common: Path) -> Iterator[str]:
+    for link in common.glob("worktrees/*/gitdir"):
+        with contextlib.suppress(OSError):
+            yield os.fsdecode(link.read_bytes()).strip().removesuffix("/.git")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.analysis.engine_facts import Engine
 from sentinel_guard.core.analysis.expansion.copied_folders import CopiedFolders, moved
 from sentinel_guard.core.analysis.expansion.glob_patterns import fits
 from sentinel_guard.core.analysis.expansion.written_files import BEFORE, LINK, State, WrittenFiles
@@ -63,7 +62,7 @@ class Overlay(WrittenFiles):
         self._ending, self._stirred = set[str](), set[str]()
         self.unmade: set[str] = set()
         """Of these the names that the text takes away again, or that may be somebody else's from here on."""
-        self._world = world
+        self._world, self.engine, self.others = world, world.engine, world.others
         self._copied: CopiedFolders | None = None
         self._twins: list[tuple[str, str]] = []
         self._told = set[str]()
@@ -150,9 +149,6 @@ class Overlay(WrittenFiles):
     def is_stirred(self, name: str) -> bool:
         """Whether the text so far may have put something else under this name: what is there now says nothing of it."""
         return _is_meant(name, self._stirred)
-
-    def engine(self, program: str) -> Engine | None:
-        return self._world.engine(program)
 
     def end(self, *names: str) -> None:
         """The same, once something else can take their place: what ends it twice ends its own."""

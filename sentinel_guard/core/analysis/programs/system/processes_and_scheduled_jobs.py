@@ -38,9 +38,13 @@ def _process(call: Call, item: Field) -> str:
     """The process that a word names, as far as that is known."""
     if not item.known and _GUARDS.search(item.source):
         return "sentinel-guard"
-    if not item.known and call.scope.as_written(item.source).strip('"') in ("$!", "${!}"):
+    source = item.source.strip('"')
+    written = source if item.known else call.scope.as_written(item.source).strip('"')
+    if not item.known and written in ("$!", "${!}"):
         return "$!"
-    return item.text if item.known or not _means_all(call, item) else process_listing.FIRST
+    if not item.known and _means_all(call, item):
+        return process_listing.FIRST
+    return item.text if written == source else written
 
 
 _GUARDS = re.compile(r"sentinel[-_]guard\S*\.pid")

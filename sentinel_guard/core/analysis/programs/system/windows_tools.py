@@ -6,6 +6,7 @@ as of 2026.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -14,6 +15,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import Call, Opt
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
+from sentinel_guard.core.analysis.running_processes import OTHERS
 from sentinel_guard.core.model import Effect, Kind
 
 TABLES: dict[str, tuple[Row, ...]] = {
@@ -41,6 +43,11 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "certutil": table(security="/addstore|/delstore, ** -addstore|-delstore"),
     "setx": table(kernel_setting="path|PATH *"),
 }  # fmt: skip
+_SHARED = re.compile(
+    r".*[*?].*|node|deno|bun|pythonw?[\d.]*|py|javaw?|ruby|perl|php|dotnet|cmd|powershell|pwsh|bash|sh|wsl|conhost|git"
+    r"|windowsterminal|wt|code|cursor|windsurf|devenv|idea64|pycharm64|explorer|chrome|msedge|firefox|docker"
+)
+"""Programs in which other work runs, too, and patterns: which processes of theirs there are cannot be looked at."""
 OPTIONS: dict[str, Options] = {"manage-bde": options("| words"), "certutil": options("| words")}
 
 
@@ -51,8 +58,11 @@ def tool(call: Call) -> Iterator[Effect]:
 def taskkill(call: Call) -> Iterator[Effect]:
     """``taskkill /IM node.exe``, ``/PID 12``: by name, or one process."""
     for option, item in pairwise(call.fields[1:]):
-        if option.text.lower() in ("/im", "/pid"):
-            yield call.effect(Kind.SIGNAL, item.text.lower().removesuffix(".exe"), "force", sure=item.known)
+        switch, name = option.text.lower().lstrip("/-"), item.text.lower().removesuffix(".exe")
+        if switch in ("im", "pid"):
+            yield call.effect(Kind.SIGNAL, name, "force", sure=item.known)
+        if switch == "im" and (not item.known or _SHARED.fullmatch(name)):
+            yield call.effect(Kind.SIGNAL, f"each {item.text} of this machine, whosesoever it is", "force", OTHERS)
 
 
 def _lowered(call: Call) -> Call:

@@ -1,0 +1,183 @@
+"""Running processes of this user that are neither a session's nor its repository's (proc(5)), for one look.
+
+It is asked only where a text signals by name, and looks at MAX_PROCESSES in SECONDS at most; whoever was not looked at
+counts as not found.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+
+from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.running_processes import By, Running, Selection
+from sentinel_guard.core.peer import Peer
+from sentinel_guard.core.policy.target_placeholders import inside
+from sentinel_guard.errors import PeerError
+from sentinel_guard.host import shims
+from sentinel_guard.host.machine import ancestry, processes
+
+MAX_PROCESSES = 20_000
+SECONDS = 0.04
+"""For one look; what was read before is known in the next one of the same text."""
+_TCP = ("/proc/net/tcp", "/proc/net/tcp6")
+_LOCAL, _PEER, _OWNER, _INODE = 1, 2, 7, 9
+"""Columns of these files."""
+
+
+class RunningProcesses:
+    """What a session's text could signal. ``caller``: the process that asks, ``calls``: those that carry out calls of
+    the session; ``trees``: the repository and its work trees; ``spare``: the guard's own, which have a check of theirs;
+    ``others``: live sessions.
+    """
+
+    def __init__(
+        self,
+        caller: int,
+        *,
+        session: str,
+        started: float,
+        root: str,
+        trees: Callable[[], Collection[str]],
+        home: str,
+        calls: Collection[int] = (),
+        spare: Collection[int] = (),
+        others: Callable[[], Collection[str]] = tuple,
+    ) -> None:
+        self._caller, self._session, self._started, self._root, self._home = caller, session, started, root, home
+        self._trees, self._calls, self._spare, self._others = trees, calls, frozenset(spare), others
+        self._names: dict[int, str] = {}
+        self._lines: dict[int, str] = {}
+
+    def select(self, chosen: Selection) -> tuple[Running, ...]:
+        """The processes that are chosen, and are not the session's."""
+        until = time.monotonic() + SECONDS
+        found: list[int] = []
+        pids: Iterable[int] = _at_port(chosen.port, until, peers=chosen.peers) if chosen.port else self._pids
+        for pid in pids:
+            if self._is_chosen(pid, chosen):
+                found.append(pid)
+            if time.monotonic() > until:
+                break
+        peers = [peer for pid in found if pid not in self._spare and (peer := self._signalled(pid))]
+        if chosen.one and peers:
+            peers = [(max if chosen.one == "newest" else min)(peers, key=lambda peer: (peer.start, peer.pid))]
+        return tuple(one for peer in peers if (one := self._other(peer)))
+
+    @cached_property
+    def _pids(self) -> Sequence[int]:
+        with contextlib.suppress(OSError):
+            return [int(name) for name in os.listdir("/proc") if name.isdigit()][:MAX_PROCESSES]  # noqa: PTH208 - names
+        return ()
+
+    def _is_chosen(self, pid: int, chosen: Selection) -> bool:
+        named = {one.by for one in chosen.criteria}
+        name = self._name(pid) if named - {By.LINE} or not named else ""
+        line = self._line(pid) if named - {By.NAME} else ""
+        if By.LINE in named and not line:
+            name = self._name(pid)
+        return (bool(name or line) or not named) and all(one.holds(name, line) for one in chosen.criteria)
+
+    def _name(self, pid: int) -> str:
+        if pid not in self._names:
+            self._names[pid] = processes.name(pid)
+        return self._names[pid]
+
+    def _line(self, pid: int) -> str:
+        if pid not in self._lines:
+            self._lines[pid] = " ".join(processes.command_line(pid))
+        return self._lines[pid]
+
+    def _signalled(self, pid: int) -> Peer | None:
+        """A process that this user may signal, and that is not the caller itself."""
+        seen = processes.stat(pid)
+        try:
+            own = os.geteuid() in (0, os.stat(f"/proc/{pid}").st_uid)  # noqa: PTH116 - hot
+        except OSError:
+            return None
+        return Peer(pid, seen[1]) if own and seen and seen[2] not in "ZX" and seen[0] != _THREADS else None
+
+    def _other(self, peer: Peer) -> Running | None:
+        """None for what is the session's or the repository's."""
+        above = peer in self._above
+        if peer in self._lineage and not above:
+            return None
+        folder = _folder(peer.pid)
+        if not above and not self._is_of_another(peer.pid):
+            young = ancestry.began(peer) >= self._started
+            if young or any(inside(folder, top) for top in self._tops) or self._is_temporary(folder):
+                return None
+        return Running(peer.pid, self._name(peer.pid), folder, above)
+
+    def _is_temporary(self, folder: str) -> bool:
+        return f"{folder}/" in paths.TEMPORARY or paths.is_temporary(folder, self._root, self._home)
+
+    def _is_of_another(self, pid: int) -> bool:
+        """Whether another live session began it."""
+        mark = processes.environ(pid).get("SENTINEL_SESSION", "")
+        return mark not in ("", self._session) and mark in self._others()
+
+    @cached_property
+    def _tops(self) -> Collection[str]:
+        """No home: others work below it, too."""
+        return [folder for folder in self._trees() if folder not in ("", "/", self._home)]
+
+    @cached_property
+    def _lineage(self) -> Sequence[Peer]:
+        """The caller, its parent, and so on up to the first."""
+        with contextlib.suppress(PeerError):
+            return ancestry.lineage(self._caller)
+        return ()
+
+    @cached_property
+    def _above(self) -> frozenset[Peer]:
+        """The agent itself and what it runs in: all above the session's outermost call but shells."""
+        outermost = max((at for at, peer in enumerate(self._lineage) if peer.pid in self._calls), default=0)
+        return frozenset(peer for peer in self._lineage[outermost + 1 :] if not _is_shell(peer.pid))
+
+
+_THREADS = 2
+"""The process whose children are the kernel's own threads."""
+
+
+def _is_shell(pid: int) -> bool:
+    return processes.executable(pid).rpartition("/")[2] in shims.SHELLS
+
+
+def _folder(pid: int) -> str:
+    try:
+        return os.readlink(f"/proc/{pid}/cwd").removesuffix(" (deleted)")  # noqa: PTH115 - hot
+    except OSError:
+        return ""
+
+
+def _at_port(port: int, until: float, *, peers: bool) -> Iterator[int]:
+    """Processes that have a TCP socket at a port of this machine, or with ``peers`` are connected with such a one."""
+    inodes = {inode for file in _TCP for inode in _sockets(file, f":{port:04X}", peers=peers)}
+    for name in os.listdir("/proc") if inodes else ():  # noqa: PTH208 - names only, many times
+        if time.monotonic() > until:
+            return
+        if name.isdigit() and _has_any(name, inodes):
+            yield int(name)
+
+
+def _sockets(file: str, port: str, *, peers: bool) -> Iterator[str]:
+    """Their links in ``/proc/PID/fd``. One that nobody holds any more has the number 0."""
+    user = os.geteuid()
+    with contextlib.suppress(OSError), open(file, encoding="ascii") as lines:  # noqa: PTH123 - not a file of anybody's
+        for row in (line.split() for line in lines if port in line):
+            met = row[_LOCAL].endswith(port) or (peers and row[_PEER].endswith(port))
+            if met and row[_INODE] != "0" and user in (0, int(row[_OWNER])):
+                yield f"socket:[{row[_INODE]}]"
+
+
+def _has_any(pid: str, inodes: Collection[str]) -> bool:
+    with contextlib.suppress(OSError):
+        for fd in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 - names only, many times
+            with contextlib.suppress(OSError):
+                if os.readlink(f"/proc/{pid}/fd/{fd}") in inodes:  # noqa: PTH115 - many times
+                    return True
+    return False

@@ -1,0 +1,107 @@
+"""Whom a signal by name, pattern, lookup or port reaches beside what is the session's (ADR 0052). Only parsed."""
+
+from __future__ import annotations
+
+import pytest
+
+from sentinel_guard.core.analysis.running_processes import OTHERS, Running
+from sentinel_guard.core.model import Kind
+from tests.support.analysis_effects import effects_of
+from tests.support.fakes import HOME, FakeWorld
+
+NODE = Running(4711, "node", f"{HOME}/other-project", above=False)
+FOX = Running(812, "firefox", HOME, above=False)
+TRAIN = Running(77, "python3", "/srv/train", above=False)
+AGENT = Running(9, "claude", "/home/ann/project", above=True)
+WORLD = {
+    ("node /home/ann/other-project/node_modules/.bin/vite --port 3000", 3000): NODE,
+    ("/usr/lib/firefox/firefox https://localhost", 0): FOX,
+    ("python3 -m uvicorn train:app --port 8000", 8000): TRAIN,
+    ("claude --resume", 0): AGENT,
+}
+NODES, FOXES = "node (pid 4711, in ~/other-project)", "firefox (pid 812, in ~)"
+TRAINS, AGENTS = "python3 (pid 77, in /srv/train)", "claude (pid 9, which this agent is or runs in)"
+
+ROWS = [
+    ("pkill node", [NODES], "a name"),
+    ("pkill no", [NODES], "a part of one"),
+    ("pkill -x no", [], "no whole name"),
+    ("pkill -KILL node", [NODES], "a signal's letters are no options"),
+    ("pkill -SIGTERM -x node", [NODES], "nor are these"),
+    ("pkill -9 -f 'uvicorn.*8000'; pkill -f vite", [TRAINS, NODES], "two patterns on command lines"),
+    ("pkill vite", [], "without -f command lines do not count"),
+    ("pkill -if VITE", [NODES], "either case"),
+    ("pkill -f '^(node|deno) .*vite( |$)'", [NODES], "an extended expression"),
+    ("pkill -f '[v]ite'", [NODES], "one that does not match itself"),
+    ("pkill -f 'no[[:alpha:]]e'", [NODES], "a class of characters"),
+    ("pkill -f '.'", [f"{AGENTS}, {TRAINS}, {FOXES} and 1 more"], "all: three are named, the agent first"),
+    ("pkill claude", [AGENTS], "the agent itself"),
+    ("killall node firefox", [NODES, FOXES], "two names"),
+    ("killall nod", [], "killall takes whole names"),
+    ("killall -r 'nod|fire'", [f"{FOXES}, {NODES}"], "or expressions"),
+    ("killall -i node", [], "killall asks itself"),
+    ("sudo pkill node", [NODES], "by somebody else"),
+    ("timeout 5 bash -c 'pkill node'", [NODES], "handed on"),
+    ("python3 -c \"import os; os.system('pkill node')\"", [NODES], "from Python"),
+    ("N=node; pkill $N", [NODES], "a variable"),
+    ("kill $(pgrep -f vite)", [NODES], "looked up"),
+    ("kill -9 `pgrep node`", [NODES], "in backticks"),
+    ("kill $(pidof node)", [NODES], "by pidof"),
+    ("kill $(pidof /usr/lib/firefox/firefox)", [], "pidof by a path"),
+    ('PIDS=$(pgrep -f vite); [ -n "$PIDS" ] && kill $PIDS', [NODES], "through a variable"),
+    ("for p in $(pgrep -f vite); do kill $p; done", [NODES], "one after the other"),
+    ("pgrep -f vite | while read p; do kill $p; done", [NODES], "read from a pipe"),
+    ("pgrep -f vite | xargs -r kill", [NODES], "by xargs"),
+    ("ps aux | grep vite | grep -v grep | awk '{print $2}' | xargs kill -9", [NODES], "grep on a listing"),
+    ("ps -ef | grep -E 'vite|next' | cut -c9-16 | xargs kill", [NODES], "an extended one"),
+    ("ps -ef | grep 'vite\\|next' | awk '{print $2}' | xargs kill", [NODES], "a basic one"),
+    ("ps aux | awk '/vite/ && !/awk/ {print $2}' | xargs kill", [NODES], "awk on a listing"),
+    ("ps aux | grep vite | grep -v node | awk '{print $2}' | xargs kill", [], "it is left out"),
+    ("ps -eo pid,comm | grep vite | awk '{print $1}' | xargs kill", [], "a listing of names"),
+    ("ps -C node -o pid= | xargs kill", [NODES], "ps by name"),
+    ("kill $(lsof -ti:3000)", [NODES], "a port"),
+    ("lsof -t -i tcp:3000 -sTCP:LISTEN | xargs kill", [NODES], "who listens"),
+    ("for n in 3000 3001; do lsof -ti:$n | xargs kill; done", [NODES], "one of several"),
+    ("k() { kill $(lsof -ti:$1); }; k 3000", [NODES], "by a function"),
+    ("fuser -k 3000/tcp", [NODES], "fuser"),
+    ("fuser -k -n tcp 3000", [NODES], "fuser with a name space"),
+    ("ss -lptn 'sport = :3000' | grep -oP 'pid=\\K\\d+' | xargs kill", [NODES], "ss"),
+    ("netstat -tlnp | grep :3000 | awk '{print $7}' | cut -d/ -f1 | xargs kill", [NODES], "netstat"),
+    ("kill $(lsof -ti:3001)", [], "nobody's port"),
+    ("pkill -f webpack", [], "nobody of that name"),
+    ("pgrep -fa vite; ps aux | grep node; lsof -i :3000", [], "a look"),
+    ("pkill -0 node", [], "no signal"),
+    ("kill 4711", [], "one process, by its number"),
+    ("npm run dev & P=$!; pgrep -fa vite; kill $P", [], "what the text started"),
+    ("pgrep -fa vite; kill $(cat /tmp/app.pid)", [], "from a file"),
+    ("lsof -i :3000; P=$(cat /tmp/app.pid); kill $P", [], "from a file, by a variable"),
+    ("kill $P; pgrep node", [], "looked up afterwards"),
+    ("pkill -P $$ node", [], "children of one process"),
+    ("ssh host pkill node", [], "another machine"),
+    ("docker exec web pkill node", [], "a container"),
+    ("pkill -f '(n+)+e'", [], "an expression that may take long is not looked for"),
+    ('pkill -f "$APP"', [], "an unknown pattern"),
+    ("taskkill //F //IM python.exe", ["each python.exe of this machine, whosesoever it is"], "Windows, from Git Bash"),
+    ("cmd.exe /c 'taskkill /F /IM node.exe'", ["each node.exe of this machine, whosesoever it is"], "and by cmd"),
+    ("taskkill.exe /im Code.exe", ["each Code.exe of this machine, whosesoever it is"], "an editor"),
+    ("taskkill /F /IM myserver.exe", [], "a program of its own"),
+    ("taskkill /F /PID 4711", [], "one process of Windows"),
+]
+
+
+@pytest.mark.parametrize(("text", "others", "why"), ROWS, ids=[f"{why}: {text}" for text, _, why in ROWS])
+def test_whom_it_reaches(text: str, others: list[str], why: str) -> None:
+    found = effects_of(text, FakeWorld(others=WORLD))
+    assert [e.target for e in found if e.kind is Kind.SIGNAL and OTHERS in e.how] == others, why
+
+
+class Deaf(FakeWorld):
+    def others(self, chosen: object) -> tuple[Running, ...]:
+        raise AssertionError(f"asked for {chosen}")
+
+
+@pytest.mark.parametrize(
+    "text", ["make test", "kill 12", "kill $!", "pgrep node", "pkill -P $$", "kill $(cat app.pid)"]
+)
+def test_nothing_is_asked_where_no_name_is_signalled(text: str) -> None:
+    assert not [e for e in effects_of(text, Deaf()) if "error" in e.how]
