@@ -42,7 +42,8 @@ PRIVILEGE            "sudo", "doas", "su", "pkexec" (a command as somebody else)
                      "setuid", "capabilities", "ptrace", "users", "remote shell", "typing", "volume",
                      "session bus", "ssh agent" (their sockets)
                      "network", "security" (SELinux, audit), "service" (stopped), "packages" (removed), "clock", "logs",
-                     "boot", "endless" (a file that grows until the disk is full), "open access" (to other machines)
+                     "boot", "endless" (a file that grows until the disk is full), "open access" (to other machines),
+                     "served secrets" (files of secrets that a file server shows to these)
                      how: documented (sudo that installs packages which the project's own files name)
                      "environment NAME" (PATH, LD_PRELOAD, BASH_ENV, GIT_CONFIG_GLOBAL ... are set); append: PATH keeps
                      what it was

@@ -10,6 +10,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import Call, opt
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
+from sentinel_guard.core.analysis.programs.system import served_secrets
 from sentinel_guard.core.model import Effect, Kind
 
 TARGET = "open access"
@@ -77,13 +78,17 @@ _WIDE = re.compile(
     r"(?:-b|-a|-l|--?(?:bind|host|ip|address|addr|listen|interfaces?)[= ]|tcp://)?(?:0\.0\.0\.0|\[?::\]?|\*)(?::\d+)?"
 )
 """All interfaces of this machine."""
-_SERVERS = frozenset(("http-server", "serve", "live-server", "miniserve", "updog", "dufs", "caddy", "servor", "sirv"))
+_HERE = re.compile(r"(?:.*[=/ ])?(?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)(?::\d+)?")
+"""This machine alone."""
+_PYTHONS = ("python", "python3", "python2")
+_SERVERS = frozenset(("http-server", "serve", "live-server", "miniserve", "updog", "dufs", "caddy", "servor"))
+"""File servers that listen on all interfaces unless they are told where."""
 
 
 PROGRAMS = (
     _SERVERS
     | TABLES.keys()
-    | {"python", "python2", "python3", "php", "busybox", "jupyter", "jupyter-lab", "jupyter-notebook"}
+    | {*_PYTHONS, "php", "ruby", "busybox", "jupyter", "jupyter-lab", "jupyter-notebook"}
     | {"docker", "podman", "nerdctl", "socat"}
 )
 """All programs that are looked at here."""
@@ -101,14 +106,16 @@ def opened(call: Call) -> Iterator[Effect]:
         yield call.effect(Kind.PRIVILEGE, TARGET)
     if program.startswith("jupyter") and any(map(_NO_TOKEN.fullmatch, texts)) and _is_wide(texts):
         yield call.effect(Kind.PRIVILEGE, TARGET)
-    if program in ("python", "python3", "python2") and texts[:2] == ["-m", "http.server"]:
+    if (program in _PYTHONS and ("-m", "http.server") in pairwise(texts)) or (program == "ruby" and "httpd" in texts):
         folders = [b for a, b in pairwise(texts) if a in ("-d", "--directory")]
-        yield from _serves(call, folders, wide=bool({"0.0.0.0", "::"} & {*texts}))  # noqa: S104 - looked for
+        folders += [item.text for item in call.operands if program == "ruby" and call.is_folder(item)]
+        yield from _serves(call, folders, everywhere=True, wide=bool({"0.0.0.0", "::"} & {*texts}))  # noqa: S104
     elif program == "busybox" and texts[:1] == ["httpd"]:
-        yield from _serves(call, [b for a, b in pairwise(texts) if a == "-h"])
+        yield from _serves(call, [b for a, b in pairwise(texts) if a == "-h"], everywhere=True)
     elif program in _SERVERS or (program == "php" and "-S" in texts):
-        folders = [text for text in texts if text[:1] in "/~." and len(text) > 0]
-        yield from _serves(call, folders, wide=_is_wide(texts))
+        folders = [item.text for item in call.fields[1:] if item.text[:1] in ("/", "~", ".") or call.is_folder(item)]
+        everywhere = program in _SERVERS and (program != "caddy" or texts[:1] == ["file-server"])
+        yield from _serves(call, folders, everywhere=everywhere, wide=_is_wide(texts))
 
 
 _LISTENS = re.compile(r"(?i)(?:tcp|udp|openssl|sctp)[46]?-l(?:isten)?:(?!.*\bbind=(?:127\.|localhost|\[?::1))")
@@ -143,13 +150,20 @@ def _is_wide(texts: list[str]) -> bool:
     return any(map(_WIDE.fullmatch, texts))
 
 
-def _serves(call: Call, folders: list[str], *, wide: bool = False) -> Iterator[Effect]:
-    """A home, or a folder that holds one, is no site; nor is for all who can reach this machine what holds secrets."""
+def _serves(call: Call, folders: list[str], *, wide: bool = False, everywhere: bool = False) -> Iterator[Effect]:
+    """A home, or a folder that holds one, is no site; nor is for all who can reach this machine what holds secrets.
+
+    ``everywhere``: on all interfaces unless a word says where; ``wide``: on all, as a word says.
+    """
     home = call.world.home
+    reached = wide or (everywhere and not any(_HERE.fullmatch(item.text) for item in call.fields[1:]))
     for folder in folders or [call.cwd]:
         path = call.locate(folder)
         secret = wide and call.world.kind(f"{path}/.env") == "file"
-        if secret or (home and f"{home}/".startswith(f"{path.rstrip('/')}/")):
+        known = call.certain(folder) if folders else call.here
+        if reached and known and served_secrets.are_below(call, path):
+            yield call.effect(Kind.PRIVILEGE, served_secrets.TARGET)
+        elif secret or (home and f"{home}/".startswith(f"{path.rstrip('/')}/")):
             yield call.effect(Kind.PRIVILEGE, TARGET)
 
 

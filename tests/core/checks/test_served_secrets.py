@@ -1,0 +1,59 @@
+"""File servers over folders that hold secrets: refused where others reach them, passed anywhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from sentinel_guard.core.analysis.analyse import analyse
+from sentinel_guard.core.checks.base import Case
+from sentinel_guard.core.checks.rules import rules
+from sentinel_guard.core.model import Action, Layer, Response
+from sentinel_guard.core.policy.merge_layers import merge
+from sentinel_guard.core.session.session import Session
+from sentinel_guard.host.policy_files import builtin
+from tests.support.fakes import HOME, FakeWorld
+
+ROOT = f"{HOME}/project"
+ALLOW, DENY = Response.ALLOW, Response.DENY
+SERVE = "python3 -m http.server 8080"
+KEY = "PRIVATE_KEY=0x4c0883a69102937d6231471b5dbb6204\n"
+BESIDE = {".env": KEY, "dist/index.html": "x", "index.html": "x"}
+PEM = "-----BEGIN RSA PRIVATE KEY-----\nx\n"
+
+ROWS = [
+    (SERVE, BESIDE, DENY, "all interfaces, where no word says which"),
+    ("cd . && " + SERVE + " >/dev/null 2>&1 &", BESIDE, DENY, "in the background"),
+    ("python3 -u -m http.server", BESIDE, DENY, "behind another option"),
+    (SERVE + " --bind 0.0.0.0", BESIDE, DENY, "as a word says"),
+    *((text, BESIDE, DENY, "another server") for text in (
+        "npx serve", "npx serve -l 5000 .", "npx http-server -p 8080", "npx live-server", "php -S 0.0.0.0:8000",
+        "ruby -run -e httpd . -p 8000", "caddy file-server --listen :8080")),
+    *((text, BESIDE, ALLOW, "this machine alone") for text in (
+        SERVE + " --bind 127.0.0.1", SERVE + " -b localhost", SERVE + " --bind=127.0.0.1",
+        "npx http-server -a 127.0.0.1",
+        "npx serve -l tcp://127.0.0.1:5000", "php -S localhost:8000", "php -S 127.0.0.1:8000 -t .",
+        "npx live-server --host=localhost")),
+    *((text, BESIDE, ALLOW, "a folder without") for text in (
+        SERVE + " -d dist", "cd dist && " + SERVE, "npx serve -s dist", "npx http-server dist -p 8123")),
+    (SERVE, {"index.html": "x"}, ALLOW, "nothing secret lies there"),
+    (SERVE, {".env.example": KEY}, ALLOW, "an example"),
+    (SERVE, {".env": "PORT=3000\nVITE_API_URL=https://api.acme.io\n"}, ALLOW, "settings without a secret"),
+    (SERVE, {".env": "DB_PASSWORD=postgres\nJWT_SECRET=dev-only-not-a-key\nAPI_KEY=your-key-here\n"}, ALLOW,
+     "for nobody"),
+    (SERVE, {".env": "DATABASE_URL=postgres://app:app12345@localhost:5432/app\n"}, ALLOW, "a login of this machine"),
+    (SERVE, {".env": "DATABASE_URL=postgres://app:kJ8sPq2x@db.acme.io/app\n"}, DENY, "a login elsewhere"),
+    (SERVE, {"api/.env.local": "export STRIPE_SECRET_KEY='rk_9f8a7b6c5d4e'\n"}, DENY, "a little below"),
+    (SERVE, {"packages/api/.env": KEY}, DENY, "in a package"),
+    (SERVE, {"server.pem": PEM}, DENY, "a key"),
+    (SERVE, {"server.pem": "-----BEGIN CERTIFICATE-----\nx\n"}, ALLOW, "a certificate"),
+    (f"docker compose exec web {SERVE}", BESIDE, ALLOW, "in a container"),
+    (f"cd $X && {SERVE}", BESIDE, ALLOW, "nobody knows where"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "files", "response", "why"), ROWS, ids=[f"{row[0][:50]}: {row[3]}" for row in ROWS])
+def test_a_file_server_over_secrets(text, files, response, why):
+    world = FakeWorld({f"{ROOT}/{name}": held for name, held in files.items()}, folders=(ROOT, f"{ROOT}/dist"))
+    action = Action("a", "s", Layer.HOOK, "bash", {"command": text}, ROOT, 1.0, ROOT)
+    case = Case(action, analyse(action, world), Session("s", ROOT), merge(builtin()), home=HOME)
+    assert max((f.response for f in rules(case)), default=ALLOW) is response, why
