@@ -133,6 +133,8 @@ def _known(walk: Walker, call: Call, program: Program, place: WalkContext) -> No
             walk.add(sent.annotated(effect), place)
         else:
             walk.add(effect, place)
+        if effect.kind is Kind.GIT_REWRITE and effect.target == "worktree":
+            walk.world.may_be_back(walk.world.root)
     fetches(walk, mark)
 
 

@@ -215,6 +215,8 @@ def write_output(output: Output, text: str, place: WalkContext, world: Overlay) 
     old = UNKNOWN if old is None and world.kind(output.path) else old or ""
     kept = not output.append and place.scope.is_on("noclobber")
     world.write(output.path, old + text, sure=not kept)
+    if not world.kind(paths.parent(output.path)):
+        world.unsure.add(output.path)
     if place.maybe:
         world.doubted.add(output.path)
 

@@ -272,10 +272,6 @@ def _is_set_up(text: str, place: WalkContext) -> bool:
     return match is not None and (match[1] is None or match[1] not in place.scope.variables)
 
 
-_CALLS = re.compile(r"[\w-]+(?:\s*;|$)")
-"""What may call a function that asks for variables."""
-
-
 def trap(walk: Walker, fields: Fields, place: WalkContext) -> str:
     items = [f for f in fields[1:] if f.text not in ("--", "-l", "-p")]
     before = dict(place.scope.variables)
@@ -283,10 +279,12 @@ def trap(walk: Walker, fields: Fields, place: WalkContext) -> str:
         inner = replace(place.inside(), maybe=True)
         inner.scope.options.pop(DECIDES, None)  # what is known now may be another thing when it runs
         inner.scope.ended = None
+        begun = walk.world.mark()
         walk.text(items[0].text if items[0].known else UNKNOWN, inner)
+        walk.world.may_have_ended([begun])
         if any(f.text in ("DEBUG", "SIGDEBUG", "RETURN", "ERR") for f in items[1:]):
             place.scope.doubt(changed_names(inner.scope, before))
-        if items[0].known and ("$" in items[0].text or _CALLS.match(items[0].text)):
+        if items[0].known:
             place.scope.traps.append(items[0].text)
     return ""
 

@@ -22,6 +22,16 @@ MAX_AGAIN = 4
 """How often one may call itself, each time with other arguments."""
 
 
+def run_traps(walk: Walker, place: WalkContext) -> None:
+    """What traps do at the end that they did not do when they were set."""
+    for text in place.scope.traps:
+        inner, begun = replace(place.inside(), maybe=True), len(walk.effects)
+        inner.scope.options.pop(DECIDES, None)  # it may end before it comes there
+        walk.text(text, inner)
+        before = set(walk.effects[:begun])
+        walk.effects[begun:] = [effect for effect in walk.effects[begun:] if effect not in before]
+
+
 def define(node: Function, place: WalkContext) -> None:
     """From here on the name is this function's; or another's still, where this may not have been run."""
     functions = place.scope.functions

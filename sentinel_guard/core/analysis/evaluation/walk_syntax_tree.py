@@ -38,7 +38,7 @@ from sentinel_guard.core.analysis.expansion.output_visibility import (
     last_harmless_filter,
 )
 from sentinel_guard.core.analysis.expansion.partly_known_output import NothingPrinted
-from sentinel_guard.core.analysis.expansion.shell_state import DECIDES, Field
+from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.expansion.written_files import States
 from sentinel_guard.core.analysis.parser import bash_parser
 from sentinel_guard.core.analysis.parser.find_substitutions import (
@@ -217,10 +217,7 @@ class Walk:
 
     def finish(self, place: WalkContext) -> None:
         """The end of a shell: traps run with what is known then."""
-        for text in place.scope.traps:
-            inner = replace(place.inside(), maybe=True)
-            inner.scope.options.pop(DECIDES, None)  # it may end before it comes there
-            self.text(text, inner)
+        shell_functions.run_traps(self, place)
 
     def group(self, node: Group, place: WalkContext) -> str:
         return self._body(node.body, node.redirects, place)

@@ -82,7 +82,7 @@ class Overlay(WrittenFiles):
             self.fetched |= {target} if self.is_fetched(source) else set()
         text = self.read(source)
         if text is not None:
-            self.write(target, text, sure=sure)
+            self.write(target, text, sure=sure and source not in self.unsure)
         elif source != target and not target.startswith(f"{source}/"):
             self._copied = self._copied or CopiedFolders(self._world, self.budget)
             self._copied.add(source, target)

@@ -47,6 +47,8 @@ class WrittenFiles:
         """Those that something outside of the command that runs just now tries with all that they may hold."""
         self._lies_there = lies_there
         self._files = dict[str, str | None]()
+        self.unsure = set[str]()
+        """Files at which nothing may be: whoever copies one may fail."""
         self._links = dict[str, str | None]()
         self._others = dict[str, State]()
         """What else they may hold."""
@@ -143,6 +145,11 @@ class WrittenFiles:
             now = self._state(path)
             self._set(path, self._joined(path, [now, *(states.get(path, now) for states in before)]))
 
+    def may_be_back(self, folder: str) -> None:
+        """What was there before this text may be in this folder again."""
+        for path in [path for path in self._files if path.startswith(f"{folder}/")]:
+            self._set(path, self._joined(path, (self._state(path), (BEFORE,))))
+
     def _note(self, path: str) -> None:
         """Something else than a file comes to a path here."""
         self._set(path, self._state(path))
@@ -162,6 +169,8 @@ class WrittenFiles:
             del found[BEFORE]
             if not found or self._lies_there(path):
                 found[BEFORE] = None
+            else:
+                self.unsure.add(path)
         return tuple(found) if len(found) <= MAX_CONTENTS or path.startswith(LINK) else (ANYTHING,)
 
     def _state(self, path: str) -> State:
