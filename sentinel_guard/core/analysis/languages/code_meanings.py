@@ -15,6 +15,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, U
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.languages import compilers_and_runtimes
 from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
+from sentinel_guard.core.analysis.languages.python import opened_databases
 from sentinel_guard.core.analysis.languages.shared import (
     client_losses,
     git_libraries,
@@ -168,7 +169,7 @@ def effects(call: Call) -> Iterator[Effect]:
     yield from _repository_calls(call)
     for text in texts(call):
         if found := client_losses.lost(text):
-            kept = client_losses.lost(text, models=False) or not given_databases.is_thrown_away(call)
+            kept = client_losses.lost(text, models=False) or not _is_of_thrown_away(call, text)
             yield from (call.effect(Kind.DEPLOY, found, "delete", sure=False),) if kept else ()
         for name in guard_variables.changed_in_code(text):
             yield call.effect(Kind.PRIVILEGE, f"environment {name}", sure=False)
@@ -202,6 +203,16 @@ def effects(call: Call) -> Iterator[Effect]:
         if folder := walked_deletions.read_folder(text, call.world.home):
             read = (path for path in call.world.glob(f"{call.locate(folder)}/*") if is_secret(path))
             yield from (call.effect(Kind.READ, path, "shown", sure=False) for path in read)
+
+
+def _is_of_thrown_away(call: Call, text: str) -> bool:
+    """Whether the tables of a project that code empties are those of a database to throw away."""
+    if given_databases.is_thrown_away(call):
+        return True
+    file = next(
+        (path for item in call.operands[:1] if item.known and (path := call.locate(item)) in call.world.made()), ""
+    )
+    return call.command.program.startswith("python") and opened_databases.are_thrown_away(call, text, file)
 
 
 _READ_VARIABLE = re.compile(

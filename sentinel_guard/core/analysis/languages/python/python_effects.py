@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
-from sentinel_guard.core.analysis.languages.python import data_files
+from sentinel_guard.core.analysis.languages.python import data_files, opened_databases
 from sentinel_guard.core.analysis.languages.python.filename_tests import excluded, leaves, narrow
 from sentinel_guard.core.analysis.languages.python.python_calls import MAX_NESTING, Function, PythonCaller
 from sentinel_guard.core.analysis.languages.python.python_function_table import PURE, SINKS, attribute, known
@@ -32,7 +32,7 @@ from sentinel_guard.core.analysis.languages.shared.program_values import (
     path_join,
     text_of,
 )
-from sentinel_guard.core.model import Effect
+from sentinel_guard.core.model import Effect, Kind
 
 _COMPARED: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
     ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Eq: operator.eq,
@@ -50,7 +50,9 @@ def python(call: Call, text: str, file: str = "") -> Iterator[Effect]:
     if is_code(text):
         deeds.opaque(text[:80], "code")
     deeds.run_text(text[: MAX_TEXT * 4].replace(UNKNOWN, _UNKNOWN_NAME))
-    yield from deeds.effects
+    lost = [e for e in deeds.effects if e.kind is Kind.DATABASE and e.command is call.command and not e.file]
+    spared = lost if lost and opened_databases.are_thrown_away(call, text, file) else []
+    yield from (effect for effect in deeds.effects if effect not in spared)
 
 
 def _evaluate(deeds: EffectCollector, text: str) -> None:

@@ -133,7 +133,7 @@ MOST = 30
 
 def is_thrown_away(call: Call, program: str = "") -> bool:
     """Whether the variables of a text name a database to throw away and nothing else, and this command asks them."""
-    if any(via.partition(" ")[0] not in _THROUGH for via in call.command.via):
+    if not keeps_variables(call):
         return False
     given = [name for name in call.scope.reaching if _NAMES.fullmatch(name)]
     if not given:
@@ -146,6 +146,11 @@ def is_thrown_away(call: Call, program: str = "") -> bool:
     said = {name: _said(call, name) for name in given}
     own = [name for name, is_own in said.items() if is_own]
     return bool(own) and None not in said.values() and _is_asked(call, program, own)
+
+
+def keeps_variables(call: Call) -> bool:
+    """Whether a command runs here, with the variables that the text gives it."""
+    return all(via.partition(" ")[0] in _THROUGH for via in call.command.via)
 
 
 def _words_are_plain(call: Call, program: str) -> bool:
@@ -194,7 +199,7 @@ def _is_home_thrown_away(call: Call, program: str) -> bool:
     folder = paths.normal("".join(held.items)) if held.known else ""
     if any(map(_CONNECTS.search, (call.world.read(path) or "" for path in call.world.glob(f"{folder}/*.*")))):
         return False
-    return folder[:1] == "/" and _is_temporary(call, folder)
+    return folder[:1] == "/" and is_temporary(call, folder)
 
 
 _CONNECTS = re.compile(
@@ -203,7 +208,7 @@ _CONNECTS = re.compile(
 """A line of a folder's settings that names a server."""
 
 
-def _is_temporary(call: Call, path: str) -> bool:
+def is_temporary(call: Call, path: str) -> bool:
     """Whether a path lies among temporary files, and also where it really leads."""
     return all(paths.is_temporary(one, call.world.root, call.world.home) for one in (path, call.world.resolve(path)))
 
@@ -258,6 +263,11 @@ def _said(call: Call, name: str) -> bool | None:
     return _value_says(call, name, "".join(value.items))
 
 
+def is_own_address(call: Call, address: str) -> bool:
+    """Whether an address, as ``DATABASE_URL`` has it, names such a database."""
+    return _value_says(call, "DATABASE_URL", address) is True
+
+
 def _value_says(call: Call, name: str, text: str) -> bool | None:
     if task_words.LIVE.search(text):
         return None
@@ -272,7 +282,7 @@ def _value_says(call: Call, name: str, text: str) -> bool | None:
         here = len(keyed) == 1 and host.strip().lower() in _HERE
         return (here and client_servers.is_own_port(call, "".join(ports))) or None
     if (file := _FILE.fullmatch(text)) is not None:
-        return _is_temporary(call, paths.normal(file["file"])) or None
+        return is_temporary(call, paths.normal(file["file"])) or None
     if _PORT.fullmatch(name):
         return (text.isdigit() and client_servers.is_own_port(call, text, addressed=False)) or None
     apart = "/" in text or "://" in text or _KEYS.match(text) or name.endswith(("SERVICE", "SERVICEFILE"))
