@@ -8,6 +8,8 @@ from sentinel_guard.core.model import Kind
 from tests.support.analysis_effects import effects_of, repository
 
 WORLD = repository()
+PYTHON = "import os, subprocess"
+NODE = 'const {execSync} = require("child_process")'
 
 SHOWN = [
     ("env", "all variables"),
@@ -75,6 +77,30 @@ SHOWN = [
     ("cp ~/.config/google-chrome/Default/Cookies /tmp/c", "a browser's"),
     ('cat "$DIR/.env"', "by its name in a folder that is not known"),
     ("grep -rn 'ghp_' .", "looked for in all files"),
+    (
+        f"python3 -c '{PYTHON}; print(subprocess.check_output([\"printenv\"], env={{**os.environ}}))'",
+        "a child prints it",
+    ),
+    (f"python3 -c '{PYTHON}; print(subprocess.run([\"date\"], env={{**os.environ}}), os.environ)'", "beside a child"),
+    (f"python3 -c '{PYTHON}; print(subprocess.run(c, env={{**os.environ}}))'", "of a child that is not known"),
+    ("python3 -c 'import os; subprocess.run = dict; print(subprocess.run(\"a\", env={**os.environ}))'", "no child"),
+    ("python3 -c 'import os, x as subprocess; print(subprocess.run(\"a\", env={**os.environ}))'", "another library"),
+    (f"node -e '{NODE}; console.log(execSync(\"node -p process.env\", {{env: {{...process.env}}}}))'", "node's child"),
+    (
+        f"node -e '{NODE}; console.log(execSync(\"date\", {{env: {{...process.env}}}}), {{...process.env}})'",
+        "beside it",
+    ),
+    ("node -e 'const execSync = (c, o) => o; console.log(execSync(\"date\", {env: {...process.env}}))'", "no child"),
+    ('node -e \'import {inspect as execSync} from "util"; console.log(execSync("a", {env: process.env}))\'', "renamed"),
+    (
+        f"node -e '{NODE}; console.log({{execSync(c, o) {{return o}}}}.execSync(\"a\", {{env: process.env}}))'",
+        "a method",
+    ),
+    (f"node -e '{NODE}; console.log(\"execSync(`\" // `\n, {{env: {{...process.env}}}})'", "a quote in a remark"),
+    (
+        'node -e \'const {spawnSync} = require("child_process"); console.log(spawnSync("date", {env: process.env}))\'',
+        "what gives back its options",
+    ),
 ]
 NOT_SHOWN = [
     ("env FOO=1 make", "a variable is given to a program"),
@@ -131,6 +157,17 @@ NOT_SHOWN = [
     (". ./.env", "loaded"),
     ("doppler run -- npm start", "loaded for a program"),
     ("rg -n AKIA src", "looked for in what git knows"),
+    (f'python3 -c \'{PYTHON}; print(subprocess.check_output(["date"], env={{**os.environ, "TZ": tz}}))\'', "a child's"),
+    (
+        f"python3 -c '{PYTHON}; print(subprocess.run([\"date\"], env=dict(os.environ, TZ=tz), text=True).stdout)'",
+        "as dict",
+    ),
+    (f'python3 -c \'{PYTHON}; print(subprocess.run("date", shell=True, env=os.environ | {{"TZ": tz}}))\'', "joined"),
+    (
+        f"node -e '{NODE}; console.log(execSync(\"date\", {{env: {{...process.env, TZ: tz}}}}).toString())'",
+        "node's child's",
+    ),
+    ('node -p \'require("child_process").execFileSync("date", ["-u"], {env: process.env}).toString()\'', "in place"),
 ]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from sentinel_guard.core.analysis.languages.shared import child_environments
 from sentinel_guard.core.analysis.secret_names import names_credential
 
 _PRINTS = re.compile(
@@ -68,6 +69,7 @@ def prints_environment(code: str) -> bool:
     """Whether a program's text prints the environment, or a variable of it that may hold a secret."""
     if "env" not in code.lower() and not _KEYRING.search(code) and not _FILLS.search(code):
         return False
+    code = child_environments.left_out(code)
     piped = [match["value"] for match in _PIPED.finditer(code)]
     if any(_tells(value) and not _NAMES_ALONE.search(value) for value in piped):
         return True
