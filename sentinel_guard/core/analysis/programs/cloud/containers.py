@@ -43,7 +43,6 @@ _REMADE = ("/var/lib/apt/", "/var/lib/dpkg/lock", "/data/local/tmp/")
 _SETS = re.compile(r"(?<!\w)[A-Z][A-Z0-9_]*=\S")
 """A variable that the command in a container is given."""
 _ENVIRONMENT_READERS = ("env", "printenv", "set", "export")
-_SHUT = "ro:"
 _SOCKETS = ("/docker.sock", "/podman.sock", "/containerd.sock", "/crio.sock")
 _POWERS = ("ALL", "SYS_ADMIN", "SYS_MODULE", "SYS_PTRACE", "SYS_RAWIO", "DAC_READ_SEARCH", "SYS_BOOT")
 
@@ -193,9 +192,10 @@ def _run(call: Call) -> Effects:
         yield call.effect(Kind.PRIVILEGE, mounted_keys.TARGET)
     entry = call.parsed.value("--entrypoint")
     command = [*([entry] if entry and entry.text else []), *call.operands[1:]]
-    yield from _inside(
-        call, command, mounts, (*_volumes(call, call.parsed), *(_KEPT if call.has("--volumes-from") else ())), "docker"
-    )
+    kept = (*_volumes(call, call.parsed), *(_KEPT if call.has("--volumes-from") else ()))
+    for effect in _inside(call, command, mounts, kept, "docker"):
+        if not (effect.kind is Kind.OPAQUE and "code" in effect.how and mounted_keys.keep_code_in(call, mounts)):
+            yield effect
     if command and command[0].text in _ENVIRONMENT_READERS:
         for item in call.parsed.values("--env-file"):
             yield call.effect(Kind.READ, call.locate(item), "shown", sure=item.known)
@@ -231,14 +231,14 @@ def _mounts(call: Call, parsed: Parsed) -> Iterator[tuple[str, str]]:
         host, colon, rest = item.text.removeprefix("=").partition(":")
         if colon and host[:1] in "/.~" and item.known:
             inside, _, mode = rest.partition(":")
-            yield _SHUT * ("ro" in mode.split(",")) + paths.normal(inside), call.locate(host)
+            yield mounted_keys.SHUT * ("ro" in mode.split(",")) + paths.normal(inside), call.locate(host)
     for item in parsed.values("--mount"):
         keys = dict(pair.partition("=")[::2] for pair in item.text.split(","))
         host = keys.get("source") or keys.get("src") or ""
         inside = keys.get("target") or keys.get("destination") or keys.get("dst") or ""
         if host.startswith("/") and inside:
             shut = bool(keys.keys() & {"readonly", "ro"}) and "false" not in (keys.get("readonly"), keys.get("ro"))
-            yield _SHUT * shut + paths.normal(inside), call.locate(host)
+            yield mounted_keys.SHUT * shut + paths.normal(inside), call.locate(host)
 
 
 def _volumes(call: Call, parsed: Parsed) -> Iterator[str]:
@@ -286,7 +286,7 @@ def _holds(target: str, place: str) -> bool:
 def _mapped(effect: Effect, mounts: dict[str, str]) -> Iterator[Effect]:
     path = effect.target
     for place, host in mounts.items():
-        inside = place.removeprefix(_SHUT)
+        inside = place.removeprefix(mounted_keys.SHUT)
         if place != inside and effect.kind is not Kind.READ:
             continue
         if path == inside or path.startswith(inside.rstrip("/") + "/"):

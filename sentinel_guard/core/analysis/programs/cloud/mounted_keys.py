@@ -1,9 +1,15 @@
-"""Folders of keys that a container is given: to whose image."""
+"""What a container is given of this machine: folders of keys, to whose image; nothing at all that a stranger's code in
+it could change, or must not read.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+
+from sentinel_guard.core.analysis.expansion.command_and_options import Call
+from sentinel_guard.core.analysis.programs.cloud import container_engines
+from sentinel_guard.core.analysis.secret_names import KINDS, may_hold_secret
 
 TARGET = "mounted keys"
 _KEYS = (".ssh", ".aws", ".gnupg", ".kube", ".azure", ".docker", ".config/gcloud", ".config/gh")
@@ -18,3 +24,44 @@ def are_for_strangers(home: str, folders: Iterable[str], image: str) -> bool:
     """Whether a folder of keys is mounted into an image of nobody known."""
     keys = {f"{home}/{name}" for name in _KEYS}
     return any(folder.rstrip("/") in keys for folder in folders) and _MAKERS.fullmatch(image) is None
+
+
+SHUT = "ro:"
+"""In front of a folder inside that is mounted to be read only."""
+_MOUNTS = ("-v", "--volume", "--mount")
+_NETWORKS = ("--network", "--net")
+_GIVES_NOTHING = frozenset(
+    (
+        *_MOUNTS, *_NETWORKS,
+        *("-w", "--workdir", "--rm", "-i", "--interactive", "-t", "--tty", "--name", "--platform", "--pull", "-q"),
+        *("--quiet", "-u", "--user", "--init", "-m", "--memory", "--cpus", "--shm-size", "-h", "--hostname"),
+        *("--entrypoint", "--tmpfs", "--cap-drop", "--read-only"),
+    )
+)  # fmt: skip
+"""Options of ``docker run`` that hand over neither rights nor variables."""
+_DEPTHS = ("", "*/", "*/*/", "*/*/*/")
+_MAY_BE_KEYS = (*KINDS, *(f"*{suffix}" for suffix in (".pem", ".key", ".p12", ".pfx", ".jks", ".keystore")))
+
+
+def keep_code_in(call: Call, mounts: Mapping[str, str]) -> bool:
+    """Whether code in the container of a ``docker run`` can change nothing of this machine and read no secret of it:
+    at most folders of the project are mounted, to be read only, in which no file is called as one.
+    """
+    parsed, root = call.parsed, call.world.root
+    if not (root and _GIVES_NOTHING.issuperset(parsed.flags) and container_engines.is_here(call)):
+        return False
+    given = parsed.values(*_MOUNTS)
+    if len(mounts) != len(given) or not all(item.known for item in given):
+        return False
+    if any(item.text not in ("none", "bridge") for item in parsed.values(*_NETWORKS)):
+        return False
+    shut = all(inside.startswith(SHUT) for inside in mounts)
+    return shut and all(f"{host}/".startswith(f"{root}/") and _holds_no_secret(call, host) for host in mounts.values())
+
+
+def _holds_no_secret(call: Call, folder: str) -> bool:
+    for pattern in (f"{folder}/{depth}{kind}" for depth in _DEPTHS for kind in _MAY_BE_KEYS):
+        found = call.world.glob(pattern)
+        if call.world.cut or any(map(may_hold_secret, found)):
+            return False
+    return True
