@@ -291,7 +291,7 @@ class Daemon:
             root=session.root,
             trees=lambda: private_git_dir.work_trees(session.root) if session.root else (action.cwd,),
             home=environ.get("HOME", ""),
-            calls=live.calls,
+            calls={*live.calls, *(shell.pid for shell in live.lines)},
             spare=self.sessions.guarded().pids,
             others=lambda: self.sessions.live,
         )

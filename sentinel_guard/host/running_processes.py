@@ -1,12 +1,12 @@
 """Running processes of this user that are neither a session's nor its repository's (proc(5)), for one look.
 
-It is asked only where a text signals by name, and looks at MAX_PROCESSES in SECONDS at most; whoever was not looked at
-counts as not found.
+Asked only where a text signals by name. Whoever is not looked at, beyond MAX_PROCESSES and SECONDS, is not found.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -22,7 +22,9 @@ from sentinel_guard.host.machine import ancestry, processes
 
 MAX_PROCESSES = 20_000
 SECONDS = 0.04
-"""For one look; what was read before is known in the next one of the same text."""
+"""Of a processor, for all looks of one text; what one has read the next one knows."""
+_OURS = "sentinel-"
+"""What the guard's own processes are called."""
 _TCP = ("/proc/net/tcp", "/proc/net/tcp6")
 _LOCAL, _PEER, _OWNER, _INODE = 1, 2, 7, 9
 """Columns of these files."""
@@ -49,23 +51,24 @@ class RunningProcesses:
     ) -> None:
         self._caller, self._session, self._started, self._root, self._home = caller, session, started, root, home
         self._trees, self._calls, self._spare, self._others = trees, calls, frozenset(spare), others
+        self._left = SECONDS
         self._names: dict[int, str] = {}
         self._lines: dict[int, str] = {}
 
     def select(self, chosen: Selection) -> tuple[Running, ...]:
         """The processes that are chosen, and are not the session's."""
-        until = time.monotonic() + SECONDS
-        found: list[int] = []
-        pids: Iterable[int] = _at_port(chosen.port, until, peers=chosen.peers) if chosen.port else self._pids
-        for pid in pids:
-            if self._is_chosen(pid, chosen):
-                found.append(pid)
-            if time.monotonic() > until:
-                break
-        peers = [peer for pid in found if pid not in self._spare and (peer := self._signalled(pid))]
-        if chosen.one and peers:
-            peers = [(max if chosen.one == "newest" else min)(peers, key=lambda peer: (peer.start, peer.pid))]
-        return tuple(one for peer in peers if (one := self._other(peer)))
+        began = time.thread_time()
+        until = began + self._left
+        pids: Iterable[int] = _at_port(chosen.port, peers=chosen.peers) if chosen.port else self._pids
+        in_time = itertools.takewhile(lambda _: time.thread_time() < until, pids)
+        met = (pid for pid in in_time if pid and self._is_chosen(pid, chosen))
+        peers: Iterable[Peer] = filter(None, map(self._signalled, met))
+        if chosen.one:
+            every = sorted(peers, key=lambda peer: (peer.start, peer.pid))
+            peers = every[-1:] if chosen.one == "newest" else every[:1]
+        found = tuple(one for peer in peers if (one := self._other(peer)))
+        self._left -= time.thread_time() - began
+        return found
 
     @cached_property
     def _pids(self) -> Sequence[int]:
@@ -92,13 +95,19 @@ class RunningProcesses:
         return self._lines[pid]
 
     def _signalled(self, pid: int) -> Peer | None:
-        """A process that this user may signal, and that is not the caller itself."""
+        """A process that this user may signal, but for the guard's own."""
+        if pid in self._spare or self._name(pid).startswith(_OURS):
+            return None
         seen = processes.stat(pid)
         try:
             own = os.geteuid() in (0, os.stat(f"/proc/{pid}").st_uid)  # noqa: PTH116 - hot
         except OSError:
             return None
-        return Peer(pid, seen[1]) if own and seen and seen[2] not in "ZX" and seen[0] != _THREADS else None
+        return Peer(pid, seen[1]) if own and seen and seen[2] not in "ZX" and self._has_program(pid) else None
+
+    def _has_program(self, pid: int) -> bool:
+        """Not so the kernel's own threads."""
+        return bool(self._line(pid) or processes.executable(pid))
 
     def _other(self, peer: Peer) -> Running | None:
         """None for what is the session's or the repository's."""
@@ -134,13 +143,9 @@ class RunningProcesses:
 
     @cached_property
     def _above(self) -> frozenset[Peer]:
-        """The agent itself and what it runs in: all above the session's outermost call but shells."""
+        """The agent itself and what it runs in: all above the outermost of the calls but shells."""
         outermost = max((at for at, peer in enumerate(self._lineage) if peer.pid in self._calls), default=0)
         return frozenset(peer for peer in self._lineage[outermost + 1 :] if not _is_shell(peer.pid))
-
-
-_THREADS = 2
-"""The process whose children are the kernel's own threads."""
 
 
 def _is_shell(pid: int) -> bool:
@@ -154,14 +159,14 @@ def _folder(pid: int) -> str:
         return ""
 
 
-def _at_port(port: int, until: float, *, peers: bool) -> Iterator[int]:
-    """Processes that have a TCP socket at a port of this machine, or with ``peers`` are connected with such a one."""
+def _at_port(port: int, *, peers: bool) -> Iterator[int]:
+    """Processes that have a TCP socket at a port of this machine, or with ``peers`` are connected with such a one;
+    0 for each other one that was looked at.
+    """
     inodes = {inode for file in _TCP for inode in _sockets(file, f":{port:04X}", peers=peers)}
     for name in os.listdir("/proc") if inodes else ():  # noqa: PTH208 - names only, many times
-        if time.monotonic() > until:
-            return
-        if name.isdigit() and _has_any(name, inodes):
-            yield int(name)
+        if name.isdigit():
+            yield int(name) if _has_any(name, inodes) else 0
 
 
 def _sockets(file: str, port: str, *, peers: bool) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,3 +54,14 @@ def test_the_repositorys_and_the_sessions_own_are_ended_unasked(stage, servers):
     _, seen = stage.agent(started, f"pkill -f '[n]obody.{NAME}' || true")
     assert [(s["code"], s["err"]) for s in seen] == [(0, ""), (0, "")]
     assert own.wait(10) < 0
+
+
+def test_the_agent_itself_is_asked_about_wherever_it_works(stage):
+    stage.commit()
+    agent = stage.folder / f"{NAME}a"
+    agent.symlink_to(sys.executable)
+    _, *words = stage.tasks(f"pkill {NAME}a", "echo it lives")
+    stage.sentinel("run", "--", str(agent), *words)
+    refused, lives = stage.seen()
+    assert refused["code"] == 126 and f"{NAME}a (pid " in refused["err"]
+    assert "which this agent is or runs in" in refused["err"] and lives["code"] == 0

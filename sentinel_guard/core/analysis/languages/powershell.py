@@ -21,6 +21,7 @@ from sentinel_guard.core.analysis.languages.shared.program_values import (
     text_of,
 )
 from sentinel_guard.core.analysis.languages.shared.program_values import field as argument
+from sentinel_guard.core.analysis.programs.system import windows_tools
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -212,6 +213,9 @@ class _Script:
             self.deeds.effects.append(call.effect(Kind.WRITE, "/dev/disk", "mkfs"))
         elif self._administers(name, stage, operands, flags):
             return
+        elif name == "stop-process" and not operands:
+            self._do(name, _ROWS[name], operands)
+            self._ends(self.piped)
         elif name.endswith("itemproperty") and any(_STARTS.search(text_of(word)) for word in operands):
             self.deeds.opaque("what runs by itself", "code")
         elif name in _ROWS:
@@ -245,9 +249,14 @@ class _Script:
             self.deeds.effects.append(call.effect(Kind.PRIVILEGE, "security"))
         elif name == "stop-process" and "-name" in flags:
             self.deeds.effects += signals
+            self._ends(operands)
         else:
             return False
         return True
+
+    def _ends(self, names: list[object]) -> None:
+        for word in names:
+            self.deeds.effects += windows_tools.ends_shared(self.deeds.call, text_of(word))
 
     def _sent(self, stage: _Stage) -> str:
         """Whether a request sends a body; the file that it is in is read."""

@@ -46,11 +46,10 @@ def _selections(effect: Effect, lookups: Lookups) -> Iterable[Selection]:
 
 
 def _words(found: Iterable[Running], home: str) -> str:
-    """Those from which the session descends first."""
+    """Those from which the session descends first. How many more there are changes from one moment to the next."""
     ordered = sorted(found, key=lambda one: (not one.above, one.pid))
-    named = [_named(one, home) for one in ordered[:MAX_NAMED]]
-    more = len(ordered) - len(named)
-    return ", ".join(named) + (f" and {more} more" if more else "")
+    named = ", ".join(_named(one, home) for one in ordered[:MAX_NAMED])
+    return f"{named} and others" if len(ordered) > MAX_NAMED else named
 
 
 def _named(one: Running, home: str) -> str:

@@ -27,7 +27,8 @@ _SIGNAL = re.compile(r"-(?:\d+|(?:SIG)?[A-Z]{2,}\d*)")
 _BY_PID = ("-P", "--parent", "-g", "--pgroup", "-t", "--terminal", "-s", "--session", "-F", "--pidfile", "-v",
            "--inverse", "-G", "--group")  # fmt: skip
 """They choose by what no name says."""
-_PORT = re.compile(r":(\d{1,5})\b|^(\d{1,5})(?=/tcp\b)")
+_PORT = re.compile(r":(\d{1,5}(?:,\d{1,5})*)\b")
+_LISTEN = "LISTEN"
 _AWK = re.compile(r"(!?)\s*/((?:[^/\\]|\\.)+)/")
 _NAMES_ONLY = re.compile(r"\b(?:comm|ucmd)\b")
 _LINES = re.compile(r"\b(?:args|cmd|command)\b")
@@ -67,17 +68,25 @@ def _skill(_: Command, name: str) -> Selection | None:
     return found and Selection((found,))
 
 
-def _ports(command: Command, word: str = "") -> Selection | None:
-    """The first port that is named; of lsof whoever is connected with it, too."""
-    words = [word] if word else command.argv[1:]
-    found = next((m for text in words for m in _PORT.finditer(text)), None)
-    number = next(filter(None, found.groups()), "0") if found else "0"
-    spaced = command.program == "fuser" and {"-n", "--namespace"} & command.flags
-    if not int(number) and spaced and (word or command.operands)[-1:]:
-        last = word or command.operands[-1]
-        number = last if last.isdigit() else "0"
-    listens = any("LISTEN" in text.upper() for text in command.argv)
-    return Selection(port=int(number), peers=command.program == "lsof" and not listens) if int(number) else None
+def _port(command: Command, word: str) -> Selection | None:
+    """Fuser's ``3000/tcp``, and a number where it was told that it is a port; kill-port's and fkill's."""
+    number = word.partition("/")[0].lstrip(":")
+    plain = command.program == "kill-port" or not {"-n", "--namespace"}.isdisjoint(command.flags)
+    return Selection(port=int(number)) if number.isdigit() and (plain or word != number) else None
+
+
+def _fkill(command: Command, word: str) -> Selection | None:
+    return _port(command, word) if word[:1] == ":" else None if word.isdigit() else _skill(command, word)
+
+
+def _ports(command: Command) -> Iterator[Selection]:
+    """Of lsof whoever is connected with it, too."""
+    if command.program == "fuser":
+        yield from filter(None, (_port(command, word) for word in command.operands))
+        return
+    peers = command.program == "lsof" and not any(_LISTEN in text.upper() for text in command.argv)
+    for said in (m[1] for text in command.argv[1:] for m in _PORT.finditer(text)):
+        yield from (Selection(port=int(number), peers=peers) for number in said.split(","))
 
 
 def _pidof(command: Command) -> Iterator[Selection]:
@@ -87,7 +96,7 @@ def _pidof(command: Command) -> Iterator[Selection]:
 
 
 _SIGNALLED: dict[str, Callable[[Command, str], Selection | None]] = {
-    "killall": _killall, "skill": _skill, "pkill": _pgrep, "fuser": _ports
+    "killall": _killall, "skill": _skill, "pkill": _pgrep, "fuser": _port, "kill-port": _port, "fkill": _fkill
 }  # fmt: skip
 
 
@@ -113,8 +122,9 @@ class Lookups:
             for found in _pidof(command):
                 self._keep(name, found)
         elif name in ("lsof", "fuser", "ss", "netstat"):
-            self._lists, self._by = name in ("ss", "netstat"), By.LINE
-            self._keep(name, _ports(command) or Selection())
+            self._lists, self._by = name != "fuser", By.NAME
+            for found in [*_ports(command)] or [Selection()]:
+                self._keep(name, found)
         elif self._lists and self._found and name in (*_GREPS, "awk", "gawk", "mawk"):
             self._narrow(command)
 
@@ -142,9 +152,12 @@ class Lookups:
     def _narrow(self, command: Command) -> None:
         """Lines that a grep or awk leaves of the list."""
         name, last = self._found[-1]
+        said = " ".join(command.operands[:1])
+        if name in ("ss", "netstat", "lsof") and (_LISTEN in said or not last.port):
+            port = next(iter(re.findall(r"\b\d{2,5}\b", said)), "0")
+            self._found[-1] = name, last._replace(port=last.port or int(port), peers=last.peers and _LISTEN not in said)
+            return
         if name in ("ss", "netstat"):
-            port = next(iter(re.findall(r"\d{2,5}", " ".join(command.operands[:1]))), "")
-            self._found[-1] = name, last._replace(port=last.port or int(port or 0))
             return
         narrowed = _grep(command, self._by) if command.program in _GREPS else _awk(command, self._by)
         self._found[-1] = name, last._replace(criteria=(*last.criteria, *narrowed))

@@ -142,6 +142,12 @@ def fuser(call: Call) -> Effects:
             yield call.effect(Kind.SIGNAL, target, "force", sure=item.known)
 
 
+def by_word(call: Call) -> Effects:
+    """fkill, kill-port: names, ports and pids."""
+    for item in call.operands:
+        yield call.effect(Kind.SIGNAL, item.text, sure=item.known)
+
+
 def module(call: Call) -> Effects:
     lists = () if call.command.program == "kexec" else ("-l",)
     if not call.has("-n", "--dry-run", "--show", "-D", "--show-depends", *lists):
@@ -249,6 +255,7 @@ OPTIONS = {
 }
 
 PROGRAMS: dict[str, Callable[[Call], Effects]] = {
+    "kill-port": by_word, "fkill": by_word,
     "kill": kill, "killall": pkill, "pkill": pkill, "skill": pkill, "killall5": kill_all, "slay": slay,
     "sudoedit": edit, "fuser": fuser, "gcore": core,
     "insmod": module, "modprobe": module, "rmmod": module, "kexec": module, "mount": mount, "umount": mount,

@@ -61,8 +61,14 @@ def taskkill(call: Call) -> Iterator[Effect]:
         switch, name = option.text.lower().lstrip("/-"), item.text.lower().removesuffix(".exe")
         if switch in ("im", "pid"):
             yield call.effect(Kind.SIGNAL, name, "force", sure=item.known)
-        if switch == "im" and (not item.known or _SHARED.fullmatch(name)):
-            yield call.effect(Kind.SIGNAL, f"each {item.text} of this machine, whosesoever it is", "force", OTHERS)
+        if switch == "im":
+            yield from ends_shared(call, item.text)
+
+
+def ends_shared(call: Call, program: str) -> Iterator[Effect]:
+    """Ending all that run a program, where it may be others' work."""
+    if _SHARED.fullmatch(program.lower().removesuffix(".exe")):
+        yield call.effect(Kind.SIGNAL, f"each {program} of this machine, whosesoever it is", "force", OTHERS)
 
 
 def _lowered(call: Call) -> Call:
