@@ -16,8 +16,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core import encode_entries, response_text
+from sentinel_guard.core.endangered_paths import endangered_paths
 from sentinel_guard.core.incidents import rollback_words
-from sentinel_guard.core.model import Action, Entry, Finding, Kind, Layer, Response, Verdict
+from sentinel_guard.core.model import Action, Entry, Finding, Layer, Response, Verdict
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon import agent_programs
 from sentinel_guard.daemon.held_calls import connections_after_reads
@@ -38,8 +39,6 @@ PULLED_RULE = "user.kill"
 PULLED = "the user ended this session"
 FINISHED = 30.0
 """Seconds that a daemon without its state waits until a kill is carried out."""
-HARMLESS = frozenset({"append", "mode", "owner"})
-"""Ways of writing that leave what is there."""
 BESIDE = (
     "Session {0} works in this repository too and is being rolled back. Commands of this one wait until that is done."
 )
@@ -96,7 +95,7 @@ class Reactions:
             return verdict
         # A line begins anew: what the line before it has destroyed is in no snapshot of the call that its shell is in.
         begins = not verdict.action.parent or verdict.action.layer is Layer.LINE
-        call, also = verdict.action.id if begins else verdict.action.parent, _in_danger(verdict)
+        call, also = verdict.action.id if begins else verdict.action.parent, endangered_paths(verdict)
         ref, held = live.rescued.get(call, ("", frozenset()))
         try:
             # The steps of a call share the snapshot that was taken before it began, where it holds what they destroy.
@@ -385,9 +384,3 @@ def _harm(live: Live, shims: ShimIntegrity) -> str:
     except Exception:
         log.exception("the shims of %s could not be looked at", live.id)
         return ""
-
-
-def _in_danger(verdict: Verdict) -> frozenset[str]:
-    """The paths that the action would delete or write over: git may ignore what lies there."""
-    kinds = (Kind.DELETE, Kind.WRITE)
-    return frozenset(e.target for e in verdict.effects if e.kind in kinds and not e.how & HARMLESS)

@@ -56,6 +56,7 @@ LAYERS = (
     "core/judge.py",
     "core/verify_policy.py",
     "core/response_text.py",
+    "core/endangered_paths.py",
     "core/encode_entries.py",
     "core/decode_entries.py",
     "core/incidents/",
