@@ -284,6 +284,7 @@ class Daemon:
         # What the process itself inherited, not what it says: the analysis must see what the command will see.
         environ = processes.environ(action.who.pid) if action.who else dict(os.environ)
         session = live.session
+        owner = {session.owner.pid if session.owner else 0}
         running = RunningProcesses(
             action.who.pid if action.who else 0,
             session=session.id,
@@ -291,7 +292,7 @@ class Daemon:
             root=session.root,
             trees=lambda: private_git_dir.work_trees(session.root) if session.root else (action.cwd,),
             home=environ.get("HOME", ""),
-            calls={*live.calls, *(shell.pid for shell in live.lines)},
+            calls={*live.calls, *(shell.pid for shell in live.lines)} - owner,
             spare=self.sessions.guarded().pids,
             others=lambda: self.sessions.live,
         )

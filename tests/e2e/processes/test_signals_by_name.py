@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.agents.hook_client import HookClient
+
 NAME = f"sgv{os.getpid()}"
 
 
@@ -60,8 +62,20 @@ def test_the_agent_itself_is_asked_about_wherever_it_works(stage):
     stage.commit()
     agent = stage.folder / f"{NAME}a"
     agent.symlink_to(sys.executable)
-    _, *words = stage.tasks(f"pkill {NAME}a", "echo it lives")
+    _, *words = stage.tasks("echo 1", f"pkill {NAME}a", "echo it lives")
     stage.sentinel("run", "--", str(agent), *words)
-    refused, lives = stage.seen()
+    _, refused, lives = stage.seen()
     assert refused["code"] == 126 and f"{NAME}a (pid " in refused["err"]
     assert "which this agent is or runs in" in refused["err"] and lives["code"] == 0
+
+
+def test_a_client_whose_hooks_ask_is_asked_about_too(stage):
+    stage.commit()
+    assert stage.sentinel("install", "--agent", "claude").returncode == 0
+    client = HookClient(stage)
+    try:
+        assert not client.call("Bash", command="echo 1").stdout, "the client is told as what runs its last call"
+        said = client.call("Bash", command="pkill -f 'import json, subprocess, sys.for line in sys'")
+        assert f"(pid {client.process.pid}, which this agent is or runs in)" in said.stdout
+    finally:
+        client.close()
