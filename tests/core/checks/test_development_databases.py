@@ -50,6 +50,9 @@ LOOSE = "services:\n  db:\n    image: postgres:17\n    environment: {POSTGRES_PA
 KEPT = f"{LOOSE}    volumes:\n      - pg:/var/lib/postgresql/data\nvolumes:\n  pg: {{}}\n"
 SEEDED = f"{LOOSE}    volumes: ['./seed.sql:/docker-entrypoint-initdb.d/seed.sql:ro']\n"
 WEB = LOOSE + "  web:\n    build: .\n    environment:\n      DATABASE_URL: postgres://postgres:dev@%s:5432/shop\n"
+LOOSE_AT = f"{LOOSE}    ports: ['127.0.0.1:54329:5432']\n"
+OF_COMPOSE = {"compose.yaml": LOOSE_AT, ".env.development": "DATABASE_URL=postgres://p:d@127.0.0.1:54329/plan\n"}
+BY_DEV = BY_FILE.replace(".env.test", ".env.development")
 PLAIN, SERVED = {"compose.yml": LOOSE}, {"compose.yml": WEB % "db"}
 DROP = "docker compose exec -T db psql -U postgres -c 'drop database shop'"
 
@@ -136,6 +139,28 @@ ROWS = [
         BY_FILE, BY_FILE.replace(";", " &&"), BY_DOTENV, BY_DOTENV.removeprefix("npx "),
         BY_FILE.replace("set -a", "set -o allexport"), f"set -a; . ./.env.test && {RESET}",
         "set -a; . ./.env.test; set +a; sqlx database reset -y")),
+    *((BY_DEV, {**OF_COMPOSE, **more}, response, why) for more, response, why in (
+        ({}, ALLOW, "at the port of a service that keeps nothing, by settings for development"),
+        ({"compose.yaml": LOOSE_AT.replace("ports: ['127.0.0.1:54329:5432']", "ports:\n      - 54329:5432")}, ALLOW,
+         "the port in another form"),
+        ({".env.development": "DATABASE_URL=postgres://p:d@127.0.0.1:54330/plan\n"}, ASK, "at another port"),
+        ({".env.development": "DATABASE_URL=postgres://p:d@db.acme.io:54329/plan\n"}, ASK, "on another machine"),
+        ({".env.development": "DATABASE_URL=postgres://p:d@127.0.0.1:54329/plan_prod\n"}, ASK, "of production"),
+        ({"compose.yaml": LOOSE_AT + "    volumes: ['pg:/var/lib/postgresql/data']\n"}, ASK, "a volume holds it"),
+        ({"compose.yaml": LOOSE_AT.replace("postgres:17", "gcr.io/cloud-sql-connectors/cloud-sql-proxy")}, ASK,
+         "a service that leads elsewhere"),
+        ({"compose.yaml": LOOSE_AT.replace("image", "entrypoint: socat\n    image")}, ASK, "the same"),
+        ({"compose.yaml": LOOSE_AT.replace("image: postgres:17", "build: .")}, ASK, "of which nobody knows what it is"),
+        ({"compose.override.yaml": "services:\n  db:\n    volumes: ['pg:/var/lib/postgresql/data']\n"}, ASK,
+         "another file keeps it"),
+        ({"compose.live.yaml": LOOSE_AT.replace("db:", "other:")}, ASK, "another file publishes the port"),
+        ({".env": "COMPOSE_FILE=live.yaml\n"}, ASK, "other files are taken"))),
+    (BY_DEV.replace("npx", "ssh -fNL 54329:db.acme.io:5432 web; npx"), OF_COMPOSE, ASK, "the port is led away"),
+    (f"cp live.yaml compose.yaml; {BY_DEV}", OF_COMPOSE, ASK, "the text writes the compose file"),
+    (BY_DEV.replace(".env.development", ".env"), {**OF_COMPOSE, ".env": OF_COMPOSE[".env.development"]}, ASK,
+     "a name that does not say what the settings are for"),
+    (BY_DEV.replace(".env.development", ".env.staging"), {**OF_COMPOSE, ".env.staging": OF_COMPOSE[".env.development"]},
+     ASK, "one that says another"),
     ("npm run reset", {**OF_TESTS, "package.json": SCRIPT % BY_DOTENV}, ALLOW, "in a script"),
     (BY_FILE.replace(RESET, "npm run reset"), {**OF_TESTS, "package.json": SCRIPT % "prisma migrate reset -f"}, ALLOW,
      "by a script"),

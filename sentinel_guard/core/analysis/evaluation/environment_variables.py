@@ -13,7 +13,7 @@ from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Wa
 from sentinel_guard.core.analysis.expansion.command_and_options import MAX_SCRIPT, STDIN, UNKNOWN, UNSEEN
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.shell_state import UNASSIGNED, Field, Scope, Value
-from sentinel_guard.core.analysis.programs.databases import dotenv_databases
+from sentinel_guard.core.analysis.programs.databases import compose_databases, dotenv_databases
 from sentinel_guard.core.model import Effect, Kind
 
 Changed = TypeVar("Changed")
@@ -146,7 +146,9 @@ def take_database(path: str, world: Overlay, scope: Scope, *, exported: bool = T
     """
     if world.kind(path) != "file" or path in world.made() or path in world.copies or world.is_unseen(path):
         return
-    if world.fulfils(path, dotenv_databases.gives_development):
+    is_for_development = dotenv_databases.FOR_DEVELOPMENT.fullmatch(paths.base(path)) is not None
+    ports = compose_databases.lost_with_container(world, paths.parent(path)) if is_for_development else frozenset[str]()
+    if world.fulfils(path, partial(dotenv_databases.gives_development, ports=ports)):
         scope.hold(dotenv_databases.VARIABLE, None)
         scope.written[dotenv_databases.VARIABLE] = dotenv_databases.COMPARED
         scope.exported |= {dotenv_databases.VARIABLE} if exported else set()

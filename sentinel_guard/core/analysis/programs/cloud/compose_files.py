@@ -17,13 +17,13 @@ from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.secret_names import names_secret
 from sentinel_guard.core.model import Command, Effect, Kind
 
-_NAMES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
+NAMES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
 """In the order in which Compose looks for them."""
-_BESIDE = tuple(name.replace(".y", ".override.y") for name in _NAMES)
+_BESIDE = tuple(name.replace(".y", ".override.y") for name in NAMES)
 """What is read along with the first where no file is named."""
 _SERVICES = re.compile(r"(?m)^services:[ \t]*(?:#.*)?\n((?:[ \t]+.*\n?|[ \t]*(?:#.*)?\n)*)")
 _VOLUMES = re.compile(r"(?m)^(?:['\"]?(?:volumes|include)|\s+['\"]?extends)['\"]?\s*:")
-_ELSEWHERE = re.compile(r"(?m)^['\"]?include['\"]?\s*:")
+ELSEWHERE = re.compile(r"(?m)^['\"]?include['\"]?\s*:")
 _TAKEN_OVER = re.compile(r"(?m)^\s*(?:extends|<<)\s*:|\bvolumes_from\b|\*\w")
 _LONG = re.compile(r"\b(?:source|target|type)[\"']?\s*:")
 """A mount in the long form."""
@@ -133,6 +133,11 @@ _CHOOSES = re.compile(r"(?m)^\s*(?:export\s+)?COMPOSE_FILE\s*=")
 _NAMES_PROJECT = re.compile(r"(?m)^\s*(?:export\s+)?COMPOSE_PROJECT_NAME\s*=")
 
 
+def chooses(text: str) -> bool:
+    """Whether variables choose other files than Compose takes by itself."""
+    return _CHOOSES.search(text) is not None
+
+
 def texts(call: Call, parsed: Parsed) -> list[str] | None:
     """The files that make up the project; None where one of them cannot be read, or nobody knows which they are."""
     given = parsed.values("-f", "--file")
@@ -143,7 +148,7 @@ def texts(call: Call, parsed: Parsed) -> list[str] | None:
     if given:
         found = [call.world.read(call.locate(item)) if item.known else None for item in given]
         return [text for text in found if text is not None] if None not in found else None
-    read = [text for name in _NAMES if (text := call.world.read(call.locate(Field(name)))) is not None]
+    read = [text for name in NAMES if (text := call.world.read(call.locate(Field(name)))) is not None]
     beside = [text for name in _BESIDE if (text := call.world.read(call.locate(Field(name)))) is not None]
     return [*read[:1], *beside] or None
 
@@ -317,26 +322,26 @@ def project(call: Call, parsed: Parsed, *, own: bool = False, begins: bool = Fal
     if not own and (another or (not begins and _is_written_now(call, parsed))):
         return None
     found = texts(call, parsed)
-    if found is None or any(map(_ELSEWHERE.search, found)):
+    if found is None or any(map(ELSEWHERE.search, found)):
         return None
-    services = _joined(found)
-    kept = {name for name, lines in services.items() if _keeps(lines, own=own)}
+    services = joined(found)
+    kept = {name for name, lines in services.items() if keeps(lines, own=own)}
     if parsed.values("-f", "--file") and not (
         own or begins
     ):  # what runs under the folder's name may be of its usual files
-        usual = _joined(texts(call, Parsed()) or ())
-        kept |= {name for name in services if name in usual and _keeps(usual[name], own=False)}
+        usual = joined(texts(call, Parsed()) or ())
+        kept |= {name for name in services if name in usual and keeps(usual[name])}
     return Project(services, frozenset(kept))
 
 
 def _is_written_now(call: Call, parsed: Parsed) -> bool:
     """Whether this very text wrote a file of the project: what runs under that name is as another one said."""
-    given = parsed.values("-f", "--file") or [Field(name) for name in (*_NAMES, *_BESIDE)]
+    given = parsed.values("-f", "--file") or [Field(name) for name in (*NAMES, *_BESIDE)]
     made = call.world.made()
     return bool(made) and any(call.locate(item) in made for item in given)
 
 
-def _joined(found: Sequence[str]) -> dict[str, str]:
+def joined(found: Sequence[str]) -> dict[str, str]:
     """Each service's lines, of all files."""
     services: dict[str, str] = {}
     for name, lines in (pair for text in found for pair in _services(text)):
@@ -358,7 +363,7 @@ _SPACED = re.compile(r"(?m)(?:^\s*-\s*['\"]?|[\[,]\s*['\"])[\w.~${}/-]+ [\w.~${}
 """A folder with a blank in its name."""
 
 
-def _keeps(block: str, *, own: bool) -> bool:
+def keeps(block: str, *, own: bool = False) -> bool:
     """Whether data of a service outlives the project; volumes of one that is the session's ``own`` are, too."""
     if _TAKEN_OVER.search(block) or _SPACED.search(block):
         return True

@@ -23,6 +23,8 @@ _PACKAGE_SCRIPT = re.compile(r"(?:npm|pnpm|yarn|bun) run \S+")
 """A line of package.json, which is data: it sets no variable but in the line itself."""
 _BY_DOTENV = {"prisma": dotenv_databases.prisma, "artisan": dotenv_databases.laravel}
 _EXAMPLES = (".example", ".sample", ".template", ".dist")
+_PORT = re.compile(r"\d{2}")
+"""Among the words of a command that leads a port elsewhere."""
 _WRAPPERS = frozenset(
     (
         *("npx", "bundle", "yarn", "pnpm", "bunx", "time", "nice", "command", "node_modules/.bin"),
@@ -94,8 +96,11 @@ def _environment_is_plain(call: Call, program: str, given: list[str]) -> bool:
 
 
 def _is_compared(call: Call) -> bool:
-    """Whether a file of secrets surely gave the address, and was looked at then (``gives_development``)."""
-    return call.scope.written.get(VARIABLE) == COMPARED and VARIABLE in call.scope.reaching
+    """Whether a file of secrets surely gave the address, and was looked at then (``gives_development``), and this text
+    leads no port elsewhere.
+    """
+    led = any(map(_PORT.search, call.world.forwards))
+    return call.scope.written.get(VARIABLE) == COMPARED and VARIABLE in call.scope.reaching and not led
 
 
 def _dotenv_decides(call: Call) -> bool:

@@ -53,18 +53,30 @@ def is_named(address: str) -> bool:
     )
 
 
-def gives_development(text: str) -> bool:
-    """Whether settings give ``DATABASE_URL`` once, as the address of such a database, and no other one's beside it."""
+FOR_DEVELOPMENT = re.compile(r"\.env\.(?:dev|development|tests?|testing|e2e|ci)|(?:dev|development|test|e2e|ci)\.env")
+"""Names of files that say what their settings are for."""
+
+
+def gives_development(text: str, ports: frozenset[str] = frozenset()) -> bool:
+    """Whether settings give ``DATABASE_URL`` once, as the address of such a database, and no other one's beside it; one
+    at these ``ports`` of this machine needs no name that says so.
+    """
+
+    def is_development(address: str) -> bool:
+        found = ADDRESS.fullmatch(address)
+        at_port = found is not None and found["port"] in ports and not task_words.LIVE.search(found["name"])
+        return at_port or is_named(address)
+
     if not all(map(_PLAIN.fullmatch, text.splitlines())):
         return False
     said = assignments(text)
-    given = [value for name, value in said if name == VARIABLE or _DATABASES.match(value)]
+    given = [value for key, value in said if key == VARIABLE or _DATABASES.match(value)]
     plain = task_words.DEVELOPMENT | {"test", "testing"}
     return (
-        sum(name == VARIABLE for name, _ in said) == 1
-        and all(map(is_named, given))
-        and not any(OTHERS.fullmatch(name) for name, value in said if name != VARIABLE and not is_named(value))
-        and all(value in plain for name, value in said if name in ENVIRONMENTS)
+        sum(key == VARIABLE for key, _ in said) == 1
+        and all(map(is_development, given))
+        and not any(OTHERS.fullmatch(key) for key, value in said if key != VARIABLE and not is_development(value))
+        and all(value in plain for key, value in said if key in ENVIRONMENTS)
     )
 
 
