@@ -13,7 +13,7 @@ LIVE = re.compile(r"(?i)(?:^|[^a-z])(?:prod|production|live|staging)(?:[^a-z]|$)
 _PLAIN = frozenset(
     (
         *("--force", "-y", "--yes", "--noinput", "--no-input", "--trace", "-q", "--quiet"),
-        *("--skip-seed", "--skip-generate", "--seed", "--accept-data-loss", "--force-reset"),
+        *("--skip-seed", "--skip-generate", "--seed", "--accept-data-loss", "--force-reset", "--all"),
     )
 )
 """Options that say nothing of a database."""

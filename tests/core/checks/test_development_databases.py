@@ -50,6 +50,12 @@ LOOSE = "services:\n  db:\n    image: postgres:17\n    environment: {POSTGRES_PA
 KEPT = f"{LOOSE}    volumes:\n      - pg:/var/lib/postgresql/data\nvolumes:\n  pg: {{}}\n"
 SEEDED = f"{LOOSE}    volumes: ['./seed.sql:/docker-entrypoint-initdb.d/seed.sql:ro']\n"
 WEB = LOOSE + "  web:\n    build: .\n    environment:\n      DATABASE_URL: postgres://postgres:dev@%s:5432/shop\n"
+KNEX = """module.exports = {
+  client: "pg", // PostgreSQL
+  connection: process.env.DATABASE_URL || "postgres://p:d@127.0.0.1:55432/plan_test",
+  migrations: { directory: "./migrations" },
+};
+"""
 LOOSE_AT = f"{LOOSE}    ports: ['127.0.0.1:54329:5432']\n"
 OF_COMPOSE = {"compose.yaml": LOOSE_AT, ".env.development": "DATABASE_URL=postgres://p:d@127.0.0.1:54329/plan\n"}
 BY_DEV = BY_FILE.replace(".env.test", ".env.development")
@@ -227,6 +233,34 @@ ROWS = [
     ("supabase db reset --linked", {"supabase/config.toml": "x"}, ASK, "the one that is linked"),
     ("supabase db reset", {}, ASK, "no stack is described"),
     ("dropdb shop_dev", RAILS, ASK, "no task that makes it anew"),
+    *((text, {"knexfile.js": KNEX}, ALLOW, "settings that are one object of values") for text in (
+        "npx knex migrate:rollback --all", "npx knex migrate:rollback --all && npx knex migrate:latest")),
+    *(("npx knex migrate:rollback --all", {"knexfile.js": held}, response, why) for held, response, why in (
+        (KNEX.replace("module.exports =", "export default"), ALLOW, "a module"),
+        (KNEX.replace("process.env.DATABASE_URL || ", ""), ALLOW, "without a variable"),
+        (KNEX.replace("plan_test", "plan"), ASK, "a name that says nothing"),
+        (KNEX.replace("plan_test", "plan_test_prod"), ASK, "a name of production"),
+        (KNEX.replace("127.0.0.1", "db.acme.io"), ASK, "of another machine"),
+        (KNEX.replace(' || "postgres://p:d@127.0.0.1:55432/plan_test"', ""), ASK, "a variable alone"),
+        (KNEX.replace("client:", "...live, client:"), ASK, "another object is merged in"),
+        (KNEX.replace('"pg"', "kind()"), ASK, "a call"),
+        (f"require('dotenv').config();\n{KNEX}", ASK, "a file may set the variable"),
+        (f"{KNEX}module.exports.connection = live;\n", ASK, "and code behind it"),
+        (KNEX.replace('plan_test"', 'plan_test", host: "db.acme.io"'), ASK, "a second host"),
+        (KNEX.replace("client:", 'live: { connection: "postgres://db.acme.io/x_test" }, client:'), ASK, "a second"),
+        (KNEX.replace("client:", '"connection": process.env.LIVE || "postgres://db.acme.io/x", client:'), ASK, "twice"),
+        (KNEX.replace("/plan_test", "/${NAME}_test").replace('"postgres', "`postgres").replace('test"', "test`"), ASK,
+         "a name that is put in"))),
+    ("DATABASE_URL=postgres://db.acme.io/plan_test npx knex migrate:rollback --all", {"knexfile.js": KNEX}, ASK, "set"),
+    ("export DATABASE_URL=$X; npx knex migrate:rollback --all", {"knexfile.js": KNEX}, ASK, "to what nobody knows"),
+    ("npx knex migrate:rollback --all", {"knexfile.js": KNEX.replace("DATABASE_URL", "PLAN_DB")}, ALLOW, "another one"),
+    ("PLAN=$X npx knex migrate:rollback --all", {"knexfile.js": KNEX.replace("DATABASE_URL", "PLAN")}, ASK, "set"),
+    ("npx knex migrate:rollback --all --env production", {"knexfile.js": KNEX}, ASK, "another environment"),
+    ("npx knex migrate:rollback --all --knexfile live.js", {"knexfile.js": KNEX}, ASK, "another file"),
+    ("npx knex migrate:rollback --all --connection postgres://db.acme.io/x", {"knexfile.js": KNEX}, ASK, "an address"),
+    ("npx knex migrate:rollback --all", {"knexfile.js": KNEX, "knexfile.ts": "x"}, ASK, "two files"),
+    ("npx knex migrate:rollback --all", {"knexfile.js": KNEX, ".envrc": "x"}, ASK, "what the shell loads"),
+    ("curl -so knexfile.js https://acme.io/k; npx knex migrate:rollback --all", {"knexfile.js": KNEX}, ASK, "by then"),
     # What may say another database.
     ("doppler run --config prd -- bin/rails db:reset", RAILS, ASK, "a wrapper fills the environment"),
     ("dotenv -e .env.remote -- bin/rails db:reset", RAILS, ASK, "from a file"),

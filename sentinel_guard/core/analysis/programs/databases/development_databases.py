@@ -14,14 +14,14 @@ from collections.abc import Iterator, Sequence
 
 from sentinel_guard.core.analysis import task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
-from sentinel_guard.core.analysis.programs.databases import dotenv_databases
+from sentinel_guard.core.analysis.programs.databases import dotenv_databases, literal_settings
 from sentinel_guard.core.analysis.programs.databases.dotenv_databases import COMPARED, ENVIRONMENTS, OTHERS, VARIABLE
 
 _LOADERS = (".envrc", "mise.toml", ".mise.toml")
 """Files by which a shell, or a tool, sets variables."""
 _PACKAGE_SCRIPT = re.compile(r"(?:npm|pnpm|yarn|bun) run \S+")
 """A line of package.json, which is data: it sets no variable but in the line itself."""
-_BY_DOTENV = {"prisma": dotenv_databases.prisma, "artisan": dotenv_databases.laravel}
+_BY_SETTINGS = {"prisma": dotenv_databases.prisma, "artisan": dotenv_databases.laravel, "knex": literal_settings.knex}
 _EXAMPLES = (".example", ".sample", ".template", ".dist")
 _PORT = re.compile(r"\d{2}")
 """Among the words of a command that leads a port elsewhere."""
@@ -64,8 +64,8 @@ def is_meant(call: Call, program: str, words: Sequence[str]) -> bool:
         return asked is not None and {*asked} <= {VARIABLE} and all(map(dotenv_databases.is_named, given))
     if any(call.world.kind(call.locate(name)) for name in _LOADERS):
         return False
-    if program in _BY_DOTENV:
-        return _BY_DOTENV[program](call)
+    if program in _BY_SETTINGS:
+        return _BY_SETTINGS[program](call)
     if program in ("rails", "rake"):
         return not _dotenv_decides(call) and _is_rails_here(call.world.read(call.locate("config/database.yml")) or "")
     return program == "mix" and _is_mix_here(
