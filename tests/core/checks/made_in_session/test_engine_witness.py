@@ -55,6 +55,12 @@ REPLACED = "docker rm -f project-db-1 && docker run -d --name project-db-1 -v x:
 KEPT = of(DB._replace(mounts=(OLD,)), volumes={"project_pg": Volume("project", False)})
 FOLDER = of(DB._replace(mounts=(Mount(DATA, True, False, False),)), volumes={})
 SET_UP = of(DB._replace(mounts=(NEW, Mount("/etc/app", True, False, False))))
+MSSQL = DB._replace(image="mcr.microsoft.com/mssql/server:2022-latest", ports=frozenset(("14333",)), mounts=())
+EF = (
+    "export ConnectionStrings__Zoo='Server=127.0.0.1,14333;Database=zoo_dev;User Id=sa;Password=x'; "
+    "dotnet ef database update -p src/Data -s src/Web | tail -1 && dotnet ef database update 0 -p src/Data -s src/Web "
+    "--no-build | tail -1"
+)
 MINE_PASS = [
     (DROP, MINE, ALLOW, "a server at a port"),
     ("dropdb -h localhost -p 5432 -U app shop", MINE, ALLOW, "a whole database"),
@@ -69,6 +75,7 @@ MINE_PASS = [
     ("docker rm -f project-db-1 && docker volume rm project_pg", MINE, ALLOW, "what it left"),
     ("env PGPASSWORD=x " + DROP, MINE, ALLOW, "with a variable"),
     ("redis-cli -p 6379 flushall", of(DB._replace(image="redis:7", ports=frozenset(("6379",)))), ALLOW, "a cache"),
+    (EF, of(MSSQL), ALLOW, "by the variable that .NET takes before its settings"),
     (DOWN, of(volumes=VOLUMES), ALLOW, "without the application"),
     (DOWN, FakeEngine((), VOLUMES), ALLOW, "volumes alone, its containers are gone"),
     (
@@ -91,6 +98,9 @@ NOT_MINE = [
     (DROP, of(DB._replace(is_new=False)), ASK, "a container of before"),
     (IN, of(DB._replace(is_new=False)), ASK, "a container of before"),
     (DOWN, of(DB._replace(is_new=False)), ASK, "a container of before"),
+    (EF, of(MSSQL._replace(is_new=False)), ASK, "a container of before"),
+    (EF, None, ASK, "no engine answers"),
+    (EF.replace("14333", "14334"), of(MSSQL), ASK, "another port"),
     (DROP, KEPT, ASK, "a new container, an old volume"),
     (RESET, KEPT, ASK, "the same"),
     (IN, KEPT, ASK, "the same"),
