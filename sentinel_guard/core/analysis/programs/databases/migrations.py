@@ -154,6 +154,8 @@ def tasks(call: Call) -> Effects:
     elif program == "prisma" and {"reset", "seed"} & {*words[:2]} and "--skip-seed" not in words:
         seed = dotenv_databases.prisma_settings(call).get("seed")
         yield from call.runner.script(seed, call, "prisma seed", file=True) if isinstance(seed, str) else ()
+    if program == "prisma" and any(map(_is_no_shadow, given, (*given[1:], Field("")))):
+        yield call.effect(Kind.DATABASE, "prisma --shadow-database-url", "delete")
     if environment_switches.on_tests(call, program, words) or _is_thrown_away(call, program, words):
         return
     if (_MIGRATES.get(program, "") in words or {*_STEPS} & {*words[:4]}) and _on_production(call):
@@ -166,6 +168,19 @@ def tasks(call: Call) -> Effects:
             lost = call.effect(Kind.DATABASE, f"{call.command.program} {row}", how)
             yield replace(lost, file=project_databases.only_file(call, program))
             return
+
+
+def _is_no_shadow(option: Field, behind: Field) -> bool:
+    """Whether Prisma is given a shadow database, which it empties, that neither its name nor its variable calls so."""
+    name, sign, value = option.text.partition("=")
+    if name != _SHADOW:
+        return False
+    said = option if sign else behind
+    called = f"{said.source} {said.text}".replace(_SHADOW, "").lower()
+    return "shadow" not in called and not dotenv_databases.is_named(value if sign else behind.text)
+
+
+_SHADOW = "--shadow-database-url"
 
 
 def _rake(call: Call, given: Sequence[Field]) -> Iterator[Effect]:

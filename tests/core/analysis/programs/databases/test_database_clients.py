@@ -148,6 +148,8 @@ npx knex migrate:rollback --all
 npx typeorm schema:drop -d x.ts
 npx drizzle-kit push --force
 npx typeorm schema:sync -d src/data-source.ts
+prisma migrate diff --from-migrations prisma/migrations --shadow-database-url=$DATABASE_URL_UNPOOLED
+npx prisma migrate diff --from-migrations m --shadow-database-url postgres://db.acme.io/shop
 php bin/console doctrine:fixtures:load -n
 php bin/console doctrine:mongodb:schema:drop
 mvn flyway:clean
@@ -222,6 +224,10 @@ npx prisma migrate dev
 npx prisma db push
 npx drizzle-kit push
 php bin/console doctrine:fixtures:load --append -n
+npx prisma migrate diff --from-migrations m --to-schema-datamodel s --shadow-database-url "$SHADOW_DATABASE_URL"
+npx prisma migrate diff --from-migrations m --shadow-database-url=postgres://localhost:5432/shop_shadow
+npx prisma migrate diff --from-migrations m --shadow-database-url postgres://localhost/shop_test
+npx prisma migrate diff --from-empty --to-schema-datamodel s --script
 mvn clean
 npx strapi import -f backup.tar.gz
 npx wrangler d1 execute shop --remote --file=schema.sql
