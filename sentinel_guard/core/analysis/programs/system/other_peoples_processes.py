@@ -20,7 +20,7 @@ def reached(effects: Iterable[Effect], world: World) -> Iterator[Effect]:
     lookups, told = Lookups(), set[str]()
     for effect in effects:
         command = effect.command
-        if command is None or not _ELSEWHERE.isdisjoint(via.partition(" ")[0] for via in command.via):
+        if command is None or (command.via and not _ELSEWHERE.isdisjoint(via.partition(" ")[0] for via in command.via)):
             continue
         if effect.kind is Kind.EXECUTE:
             lookups.add(command)
