@@ -211,10 +211,11 @@ def _output(item: Redirect, field: Field, path: str) -> Output:
 
 def write_output(output: Output, text: str, place: WalkContext, world: Overlay) -> None:
     """A file holds what was printed into it."""
-    old = world.read(output.path) if output.append else ""
-    old = UNKNOWN if old is None and world.kind(output.path) else old or ""
+    if output.append:
+        old = world.read(output.path)
+        text = (UNKNOWN if old is None and world.kind(output.path) else old or "") + text
     kept = not output.append and place.scope.is_on("noclobber")
-    world.write(output.path, old + text, sure=not kept)
+    world.write(output.path, text, sure=not kept)
     if not world.kind(paths.parent(output.path)):
         world.unsure.add(output.path)
     if place.maybe:

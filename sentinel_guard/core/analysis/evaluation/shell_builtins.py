@@ -18,6 +18,7 @@ from sentinel_guard.core.analysis.expansion import constant_output
 from sentinel_guard.core.analysis.expansion.arithmetic import assigned, evaluate
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.expansion.shell_state import DECIDES, INTERACTIVE, Field, Numbers, Scope
+from sentinel_guard.core.analysis.languages import loaded_output
 from sentinel_guard.core.model import Command, Effect, Kind
 
 Fields = Sequence[Field]
@@ -26,22 +27,6 @@ DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly"))
 """Their words may be assignments; simple_command.py hands those to ``declare_builtin.declare``."""
 
 _DIRS = "\0dirs"
-_TRUSTED = re.compile(
-    r"\"?\$\(\s*(?:\S*/)?(?:ssh-agent|direnv|pyenv|rbenv|nodenv|goenv|conda|mamba|micromamba|brew|starship|zoxide|fnm|mise|asdf|opam|"
-    r"dircolors|lesspipe|keychain|gpg-agent|minikube|docker-machine|resize|thefuck|atuin|luarocks|perl|register-python-argcomplete)\b"
-)
-"""Programs whose output is made to be evaluated."""
-_SET_UP = re.compile(
-    r"\"?(?:<|\$)\((?!\s*(?:curl|wget|nc|ssh|cat|echo|printf|base64|fetch|http)\b)\s*[\w./-]+(?:\s+[\w./=-]+)*?\s+"
-    r"(?:--?)?(?:shell-)?(?:completions?|complete|completion-script|generate-shell-completion|init|hook|shellenv|activate|bash|zsh)"
-    r"(?:[\s=]+[\w./=-]+)*\s*\)\"?"
-)
-"""``<(kubectl completion bash)``: what a program says to be loaded into a shell."""
-_NAMED = re.compile(
-    r"\"?(?:\$\{?([A-Za-z_]\w*)(?:\[0\])?(?:%/\*)?\}?|\$\((?:dirname|brew|conda|git|readlink|realpath|rustc|pyenv|rbenv|asdf)"
-    r"\b[^;|&`()]*\))\"?(?:/(?!\.\.)[\w.@+-]+)+\"?"
-)
-"""A folder from the environment, or from a program that says where it lives, then names."""
 
 
 def cd(_walk: Walker, fields: Fields, place: WalkContext) -> str:
@@ -234,7 +219,7 @@ def eval_(walk: Walker, fields: Fields, place: WalkContext) -> str:
     source = place.scope.as_written(rest[0].source) if len(rest) == 1 else ""
     if not all(f.known for f in rest):
         place.scope.doubt(environment_variables.SET_BY_FILES)
-    if _TRUSTED.match(source) or _SET_UP.fullmatch(source):
+    if loaded_output.is_evaluated(source, place.scope, walk.world):
         return ""
     if not rest[:1] or all(f.known for f in rest):
         return walk.text(text, place)
@@ -246,9 +231,9 @@ def eval_(walk: Walker, fields: Fields, place: WalkContext) -> str:
 
 
 def source(walk: Walker, fields: Fields, place: WalkContext) -> str:
-    if len(fields) < 2 or _SET_UP.fullmatch(fields[1].source):
+    if len(fields) < 2 or loaded_output.is_loaded(fields[1], place.scope, walk.world):
         return ""
-    if not fields[1].known and _is_set_up(fields[1].source, place):
+    if not fields[1].known and loaded_output.lies_in_set_up(fields[1].source, place.scope):
         walk.opaque(fields[1].text, "data", place)
         return UNKNOWN
     before = place.scope.variables.keys() & environment_variables.SET_BY_FILES
@@ -264,12 +249,6 @@ def source(walk: Walker, fields: Fields, place: WalkContext) -> str:
             exported = place.scope.options.get(ALL_EXPORTED) is True
             environment_variables.take_database(path, walk.world, place.scope, exported=exported)
     return output
-
-
-def _is_set_up(text: str, place: WalkContext) -> bool:
-    """``"$NVM_DIR/nvm.sh"``: a file of a name that is known, in a folder that the person's own set-up names."""
-    match = _NAMED.fullmatch(text)
-    return match is not None and (match[1] is None or match[1] not in place.scope.variables)
 
 
 def trap(walk: Walker, fields: Fields, place: WalkContext) -> str:

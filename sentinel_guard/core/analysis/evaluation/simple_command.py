@@ -25,6 +25,7 @@ from sentinel_guard.core.analysis.expansion.command_words import expand_all
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.output_visibility import prints_arguments
 from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.languages import loaded_output
 from sentinel_guard.core.analysis.parser.find_substitutions import may_substitute
 from sentinel_guard.core.analysis.parser.syntax_tree import Literal, ProcessSub, Redirect, Simple, Word
 from sentinel_guard.core.analysis.programs.cloud import local_clusters
@@ -95,6 +96,7 @@ def _simple(walk: Walker, node: Simple, place: WalkContext) -> str:
         scope.last = (fields[-1].text,) if fields[-1].known else None  # of ``$_``
         if outputs:
             _is_written(walk, fields, mark, [output.path for output in outputs if output.path], place)
+            text = loaded_output.printed(text, " ".join(word.source for word in words), scope, walk.world)
         return walk.keep(text, outputs, place) if outputs else text
     text, more = _with_assignments(walk, node, fields, replace(place, wanted=True) if later else place)
     scope.last = (fields[-1].text,) if fields[-1].known else None

@@ -31,3 +31,15 @@ class PossibleLines(str):
         made = super().__new__(cls, "\0")
         made.lines = tuple(lines)
         return made
+
+
+class ToBeLoaded(str):
+    """What a program says to be loaded into a shell: a text that is not known, and the same as no other one."""
+
+    __slots__ = ()
+
+    def __new__(cls) -> Self:
+        return super().__new__(cls, "\0")
+
+    __eq__ = object.__eq__
+    __hash__ = str.__hash__
