@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -222,7 +221,11 @@ def _executed(call: Call, via: str) -> Effects:
     cwd = _given_folder(call)
     for text in call.parsed.values("-c", "--call"):
         yield from call.runner.script(text.text if text.known else UNKNOWN, call, via, cwd=cwd)
-    yield from call.runner.run([*map(program_of_package, call.operands[:1]), *call.operands[1:]], call, via, cwd=cwd)
+    first: Sequence[Field] = call.operands[:1]
+    rest: Sequence[Field] = call.operands[1:]
+    if first and call.command.program != "npm":  # which alone takes its own options from there
+        rest = _behind(call, first[0].text, _behind(call, call.command.subcommand))
+    yield from call.runner.run([*map(program_of_package, first), *rest], call, via, cwd=cwd)
 
 
 def _other_folder(call: Call) -> str:
@@ -289,7 +292,9 @@ _FOLDERS = ("--prefix", "-C", "--dir", "--cwd")
 def _given_folder(call: Call) -> str:
     """Where a package manager is told to work; empty for where it stands, and for a folder that nobody knows."""
     folder = call.parsed.value(*_FOLDERS)
-    return call.locate(folder) if folder is not None and folder.known else ""
+    if folder is None:
+        return package_scripts.chosen_folder(call)
+    return call.locate(folder) if folder.known else ""
 
 
 def _folder(call: Call) -> str:
@@ -298,7 +303,7 @@ def _folder(call: Call) -> str:
 
 def _steps(call: Call, name: str, rest: Sequence[Field], cwd: str) -> Effects:
     text = call.script_text(paths.child(cwd, "package.json"))
-    scripts = _package_scripts(text)
+    scripts = package_scripts.scripts(text)
     if text is not None and not scripts and not text.strip(f"{UNKNOWN}\n"):
         yield call.opaque("package.json as it was changed here", "code")
     for step in (f"pre{name}", name, f"post{name}"):
@@ -314,7 +319,7 @@ def _steps(call: Call, name: str, rest: Sequence[Field], cwd: str) -> Effects:
 
 def run_scripts(call: Call) -> Effects:
     """npm-run-all, run-s, run-p: every operand is a script of package.json, ``dev:*`` all that begin so."""
-    scripts = _package_scripts(call.script_text(paths.child(call.cwd, "package.json")))
+    scripts = package_scripts.scripts(call.script_text(paths.child(call.cwd, "package.json")))
     for item in call.operands:
         for name in fnmatch.filter(scripts, item.text):
             yield from _steps(call, name, (), call.cwd)
@@ -325,15 +330,6 @@ def node_script(call: Call) -> Effects:
     names = [*call.parsed.values("--run"), *call.operands[:1]] if call.has("--run") else []
     for item in names[:1]:
         yield from _steps(call, item.text, (), call.cwd)
-
-
-def _package_scripts(text: str | None) -> dict[str, str]:
-    try:
-        package = json.loads(text or "{}", strict=False)
-    except ValueError:
-        return {}
-    scripts = package.get("scripts") if isinstance(package, dict) else None
-    return {k: v for k, v in scripts.items() if isinstance(v, str)} if isinstance(scripts, dict) else {}
 
 
 def _quoted(item: Field) -> str:
