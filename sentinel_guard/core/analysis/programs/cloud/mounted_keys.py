@@ -39,7 +39,7 @@ _GIVES_NOTHING = frozenset(
     )
 )  # fmt: skip
 """Options of ``docker run`` that hand over neither rights nor variables."""
-_DEPTHS = ("", "*/", "*/*/", "*/*/*/")
+_DEPTHS = ("", "*/", "*/*/", "*/*/*/", "*/*/*/*/")
 _MAY_BE_KEYS = (*KINDS, *(f"*{suffix}" for suffix in (".pem", ".key", ".p12", ".pfx", ".jks", ".keystore")))
 
 
@@ -59,7 +59,12 @@ def keep_code_in(call: Call, mounts: Mapping[str, str]) -> bool:
     return shut and all(f"{host}/".startswith(f"{root}/") and _holds_no_secret(call, host) for host in mounts.values())
 
 
+_LOGS_IN = re.compile(r"://[^/\s@]+@|(?i:extraheader)")
+
+
 def _holds_no_secret(call: Call, folder: str) -> bool:
+    if call.world.fulfils(f"{folder}/.git/config", lambda text: _LOGS_IN.search(text) is not None):
+        return False
     for pattern in (f"{folder}/{depth}{kind}" for depth in _DEPTHS for kind in _MAY_BE_KEYS):
         found = call.world.glob(pattern)
         if call.world.cut or any(map(may_hold_secret, found)):
