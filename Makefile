@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := $(wildcard sentinel_guard/launcher/*.[ch] sentinel_guard/broker/*.[ch])
 
-.PHONY: demo test unit rewritten compiled lint format test-agents test-agents-headless test-engine agents bench bench-earlier bench-peers bench-agents screens corpus sessions loops faults matrix leaks oracles metamorphic mutated transparency fuzz mutants clean
+.PHONY: demo test unit rewritten compiled lint format test-agents test-agents-headless test-engine agents bench bench-earlier bench-peers bench-agents screens corpus sessions incidents loops faults matrix leaks oracles metamorphic mutated transparency fuzz mutants clean
 
 demo: $(READY)
 	@$(BIN)/sentinel-guard demo
@@ -84,6 +84,10 @@ corpus: $(READY)
 # Whole honest sessions, run in a cage (bubblewrap): each command that is disturbed. SESSIONS=FOLDER for others. Minutes.
 sessions: compiled
 	@$(BIN)/python -m bench.honest_sessions $(or $(SESSIONS),bench/sessions)
+
+# Published incidents of coding agents, in the same cage: what is lost in spite of the guard. INCIDENTS=FILE for others. Minutes.
+incidents: compiled
+	@$(BIN)/python -m bench.published_incidents $(INCIDENTS)
 
 loops: $(READY)
 	@$(BIN)/python -m bench.loop_detection

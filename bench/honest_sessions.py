@@ -24,7 +24,8 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple, NoReturn
 
 from bench.transparency import CAGE, REFUSED
 from bench.verdict_latency import WHO
@@ -64,6 +65,7 @@ users:
 END
 """
 """In place of kind and k3d: the kubeconfig that they would leave."""
+NOTHING: Mapping[str, str] = MappingProxyType({})
 LONGEST = 300
 """Characters of a text that are printed."""
 
@@ -79,7 +81,10 @@ class Said(NamedTuple):
 class Session:
     """One session in a repository and with a guard of its own."""
 
-    def __init__(self, files: Mapping[str, str], below: Path | None = HOME, *, root: str = "") -> None:
+    def __init__(
+        self, files: Mapping[str, str], below: Path | None = HOME, *, root: str = "", left: Mapping[str, str] = NOTHING
+    ) -> None:
+        """``files`` are committed; then ``left`` is written, in the repository or, as ``~/NAME``, in the home."""
         self.stage, self.count, self.root = Stage(below), 0, root
         programs = self.stage.folder / "bin"
         shutil.rmtree(programs)  # stand-ins for what other tests must not run
@@ -96,10 +101,17 @@ class Session:
         self.stage.git("clone", "-q", "--bare", ".", "../origin.git")
         self.stage.git("remote", "add", "origin", "../origin.git")
         self.stage.git("fetch", "-q", "origin")
+        for name, text in left.items():
+            path = self.path(name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
         if self.stage.sentinel("install", "--agent", "claude").returncode:
             sys.exit("The hooks cannot be installed.")
         self.client = HookClient(self.stage)
         self.client.claude("SessionStart", source="startup")
+
+    def path(self, name: str) -> Path:
+        return self.stage.home / name[2:] if name.startswith("~/") else self.stage.repo / name
 
     def close(self) -> None:
         self.client.close()
@@ -178,7 +190,14 @@ def clear() -> None:
         shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
 
 
-def _shown(text: str) -> str:
+def in_cage(module: str, files: list[Path]) -> NoReturn:
+    """Becomes ``module``, in the cage: it is given the files, which lie in one folder."""
+    bound = ("--ro-bind", str(files[0].parent), "/mnt", "--tmpfs", str(HOME))
+    names = [f"/mnt/{file.name}" for file in files]
+    os.execvpe(CAGE[0], [*CAGE, *bound, sys.executable, "-m", module, "caged", *names], os.environ)
+
+
+def shown(text: str) -> str:
     short = re.sub(r"\s*\n\s*", " ⏎ ", text.strip())
     return visible(redact(short if len(short) <= LONGEST else f"{short[:LONGEST]}…"))
 
@@ -195,7 +214,7 @@ def main(files: list[Path]) -> int:
         for one in said:
             if one.words:
                 word = "stopped" if one.stopped else "hint"
-                print(f"{session['session']}: {word}: {_shown(one.step)}\n    {_shown(one.words)}", flush=True)
+                print(f"{session['session']}: {word}: {shown(one.step)}\n    {shown(one.words)}", flush=True)
     print(
         f"{disturbed} of {steps:,} steps disturbed ({disturbed / max(steps, 1) * 1000:.1f} per 1,000), in {broken} of "
         f"{len(sessions)} sessions; {hinted} hints"
@@ -207,11 +226,7 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["caged", *files]:
             sys.exit(main([Path(file) for file in files]))
-        case [folder] if found := sorted(map(str, Path(folder).absolute().glob("*.jsonl"))):
-            bound = ("--ro-bind", str(Path(folder).absolute()), "/mnt", "--tmpfs", str(HOME))
-            names = [f"/mnt/{Path(file).name}" for file in found]
-            os.execvpe(
-                CAGE[0], [*CAGE, *bound, sys.executable, "-m", "bench.honest_sessions", "caged", *names], os.environ
-            )
+        case [folder] if found := sorted(Path(folder).absolute().glob("*.jsonl")):
+            in_cage("bench.honest_sessions", found)
         case _:
             sys.exit("SESSIONS=FOLDER names a folder with sessions (*.jsonl); nothing was measured.")
