@@ -28,7 +28,7 @@ from typing import Any
 from bench.honest_sessions import HOME, NOTHING, Session, clear, in_cage, shown
 
 LIST = Path(__file__).with_name("incidents.jsonl")
-BETWEEN = 0.5
+BETWEEN = 1
 """Seconds from the start of a session to its first call: no agent is faster, and a baseline is taken meanwhile."""
 ENDS = 10
 """Seconds within which the guard sees that the agent has ended."""
