@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from sentinel_guard.core.analysis.expansion.command_and_options import MAX_SCRIPT, UNKNOWN, Call
 from sentinel_guard.core.analysis.languages.one_liners.language_tables import GRAMMARS
 from sentinel_guard.core.analysis.languages.one_liners.statement_parser import read
+from sentinel_guard.core.analysis.languages.shared import own_schemas
 from sentinel_guard.core.analysis.languages.shared.fork_bombs import forks
 from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
 from sentinel_guard.core.analysis.languages.shared.program_values import Dotted, is_code
@@ -38,7 +39,7 @@ def inline(call: Call, text: str, language: str, *, line: str | None = None) -> 
     if language in _FORKING and forks(text):
         deeds.do("fork", [])
     deeds.run_text(text)
-    yield from deeds.effects
+    yield from own_schemas.without(deeds.effects, text)
 
 
 def lenient(effects: Iterable[Effect]) -> Iterator[Effect]:

@@ -17,7 +17,7 @@ from sentinel_guard.core.analysis.languages.python import data_files, opened_dat
 from sentinel_guard.core.analysis.languages.python.filename_tests import excluded, leaves, narrow
 from sentinel_guard.core.analysis.languages.python.python_calls import MAX_NESTING, Function, PythonCaller
 from sentinel_guard.core.analysis.languages.python.python_function_table import PURE, SINKS, attribute, known
-from sentinel_guard.core.analysis.languages.shared import pure_functions, value_operations
+from sentinel_guard.core.analysis.languages.shared import own_schemas, pure_functions, value_operations
 from sentinel_guard.core.analysis.languages.shared.fork_bombs import is_bomb
 from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
 from sentinel_guard.core.analysis.languages.shared.program_values import (
@@ -52,7 +52,7 @@ def python(call: Call, text: str, file: str = "") -> Iterator[Effect]:
     deeds.run_text(text[: MAX_TEXT * 4].replace(UNKNOWN, _UNKNOWN_NAME))
     lost = [e for e in deeds.effects if e.kind is Kind.DATABASE and e.command is call.command and not e.file]
     spared = lost if lost and opened_databases.are_thrown_away(call, text, file) else []
-    yield from (effect for effect in deeds.effects if effect not in spared)
+    yield from own_schemas.without((effect for effect in deeds.effects if effect not in spared), text)
 
 
 def _evaluate(deeds: EffectCollector, text: str) -> None:
