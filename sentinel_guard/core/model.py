@@ -123,12 +123,15 @@ class Effect:
     """Of a loss in what is one known file, a database or a stash entry's commit: its absolute path."""
     folder: str = field(default="", repr=False, compare=False)
     """Where the command works, absolute; empty where that is not known. For what a person is shown alone."""
+    found: str = ""
+    """What a look at what it would send found, redacted: more of the reason why it is asked about."""
 
     def with_how(self, how: frozenset[str]) -> Effect:
         """``replace``, in a sixth of the time."""
         return Effect(
-            self.kind, self.target, self.sure, how, self.command, self.data, self.written, self.file, self.folder
-        )
+            self.kind, self.target, self.sure, how, self.command, self.data, self.written, self.file, self.folder,
+            self.found,
+        )  # fmt: skip
 
 
 @value

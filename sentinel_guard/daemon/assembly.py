@@ -43,6 +43,7 @@ from sentinel_guard.host.alert_channels import Alerts
 from sentinel_guard.host.containers import container_engine
 from sentinel_guard.host.git import committed_file, private_git_dir
 from sentinel_guard.host.git.repository import Tracked
+from sentinel_guard.host.githooks.push_of_other_repository import Push
 from sentinel_guard.host.machine import allocator, birth_time, processes
 from sentinel_guard.host.machine.process_control import forbid_tracing, take_short_turns
 from sentinel_guard.host.machine.state_paths import StatePaths
@@ -94,11 +95,12 @@ class Daemon:
         )  # fmt: skip
         self.incidents = incidents
         outcomes = Outcomes(sessions, guard, self.beginnings.reviews, self.now)
+        self.judging = HookJudge(places)
         githooks = Githooks(
             sessions=sessions,
             guard=guard,
             reactions=reactions,
-            judging=HookJudge(places),
+            judging=self.judging,
             store=self.store,
             places=places,
             now=self.now,
@@ -305,6 +307,7 @@ class Daemon:
             committed=committed_file.read,
             engines=lambda name: container_engine.ask(name, environ, live.begun_in, session.started),
             others=running.select,
+            pushes=lambda *push: self.judging.elsewhere(Push(*push), live, environ),
         )
 
 

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -23,8 +23,9 @@ from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.daemon.wire_messages import Request
 from sentinel_guard.errors import PeerError, SentinelError
 from sentinel_guard.host.git import detect_fetch
-from sentinel_guard.host.githooks import judge_hook, preexisting_commits
+from sentinel_guard.host.githooks import judge_hook, preexisting_commits, push_of_other_repository
 from sentinel_guard.host.githooks.hook_request import MESSAGE, Judged, base_of
+from sentinel_guard.host.githooks.push_of_other_repository import Push, Start
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
@@ -60,6 +61,20 @@ class HookJudge:
             return job.result()
         slow()
         return await asyncio.wait_for(job, LIMIT)
+
+    def elsewhere(self, push: Push, live: Live, environ: Mapping[str, str]) -> str | None:
+        """What a push from a repository without our hooks would send, as ``look`` tells it. Blocks while git works."""
+        restricted = live.watch.restricted if live.watch else ()
+
+        def policy(root: Path) -> Policy:
+            with self._lock:
+                return self._policies.load(root)
+
+        def known(root: Path, policy: Policy) -> UserSecrets:
+            return collect(root, policy, environ, cached=self._cache(root), restricted=restricted, base="")
+
+        start = Start(environ, live.begun_in, live.session.started)
+        return push_of_other_repository.look(push, start, policy, known)
 
     async def learn(self, asked: Request, pid: int, live: Live, git: Peer) -> None:
         """Where ``git`` fetches what others have published, what it sets is no news to the session."""

@@ -23,6 +23,7 @@ from typing import Protocol
 
 from sentinel_guard.core import encode_entries, response_text
 from sentinel_guard.core.analysis.analyse import analyse
+from sentinel_guard.core.analysis.programs.git.pushes_elsewhere import ELSEWHERE
 from sentinel_guard.core.analysis.world import AskingWorld, World
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.finding_texts import evidence_target
@@ -358,7 +359,8 @@ def _effects(action: Action, world: World, own: frozenset[str]) -> tuple[Effect,
     if not action.around:
         return effects
     around = analyse(replace(action, arguments={**action.arguments, "command": action.around}), world, own)
-    return (*effects, *(e for e in around if e not in effects and not (e.command and e.command.program in WRAPPERS)))
+    known = {*effects, *(e.with_how(e.how | {ELSEWHERE}) for e in effects)}
+    return (*effects, *(e for e in around if e not in known and not (e.command and e.command.program in WRAPPERS)))
 
 
 def _weighs_long(case: Case) -> bool:

@@ -8,7 +8,7 @@ import stat
 import sys
 import time
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from sentinel_guard.core.analysis.engine_facts import Engine
@@ -30,6 +30,7 @@ WAITS = 1.0
 """Seconds in which files of commits may be asked for."""
 MAX_PLAIN = 4096
 """Folders that are remembered to tell upper from lower case."""
+Pushes = Callable[[str, str, Sequence[str], str], str | None]
 _UNSEEN = (".git", "node_modules")
 """Folders full of files with several names, none of which is a person's."""
 
@@ -65,7 +66,7 @@ class HostWorld:
 
     ``environ`` is the session's at its start; ``shims`` are folders that ``which`` passes by; ``policy`` and ``root``,
     the repository, say which paths matter by their own name; ``committed`` reads the history, ``engines`` asks one,
-    ``others`` looks for processes that are not the session's.
+    ``others`` looks for processes that are not the session's, ``pushes`` at what one would send.
     """
 
     def __init__(
@@ -79,9 +80,10 @@ class HostWorld:
         committed: Callable[[str, str], str | None] | None = None,
         engines: Callable[[str], Engine | None] | None = None,
         others: Callable[[Selection], tuple[Running, ...]] | None = None,
+        pushes: Pushes | None = None,
     ) -> None:
         self.cut = self.asks = self.wonders = False
-        self._select, self._ask, self._engines = others, engines, dict[str, Engine | None]()
+        self._select, self._ask, self._pushes, self._engines = others, engines, pushes, dict[str, Engine | None]()
         self._policy, self._committed, self._waits = policy or Policy(), committed, WAITS
         self._left, self._seconds = glob_search.ENTRIES_IN_ALL, glob_search.SECONDS
         self._seen = glob_search.SeenFolders({}, {})
@@ -203,8 +205,7 @@ class HostWorld:
         return text
 
     def engine(self, program: str) -> Engine | None:
-        if self._ask is None or not self.asks:
-            self.wonders = self._ask is not None
+        if self._ask is None or not self._may_ask():
             return None
         if program not in self._engines:
             self._engines[program] = self._ask(program)
@@ -212,6 +213,16 @@ class HostWorld:
 
     def others(self, chosen: Selection) -> tuple[Running, ...]:
         return self._select(chosen) if self._select is not None else ()
+
+    def push(self, folder: str, remote: str, refs: Sequence[str], said: str) -> str | None:
+        if self._pushes is None or not self._may_ask():
+            return None
+        return self._pushes(folder, remote, refs, said)
+
+    def _may_ask(self) -> bool:
+        """Whether a person's answer is at stake; where not, it is kept that something would have been asked."""
+        self.wonders = self.wonders or not self.asks
+        return self.asks
 
     def which(self, name: str) -> str:
         """The guard's own program is found where it runs, if it is not on PATH."""

@@ -27,6 +27,9 @@ OTHER = (
 """A clone beside the repository, whose branch ``fake`` holds the secret: no hook stands there."""
 
 
+ELSEWHERE_RULE = "git.push-elsewhere"
+
+
 def published(stage) -> str:
     """All that the remote holds, as text."""
     log = ["git", "log", "--all", "-p", "--format=%H"]
@@ -143,3 +146,18 @@ def test_what_others_published_is_not_the_sessions_leak(repo, way, why):  # noqa
     _, [told] = repo.agent(script + done)
     assert not steps(repo, response="deny") and not steps(repo, response="break") and not told["code"], told
     assert git(repo, "ls-remote", "origin", "on").stdout
+
+
+@pytest.mark.parametrize("leaks", [False, True], ids=["a clean one", "a secret"])
+def test_a_push_from_a_repository_of_before_is_looked_into(repo, leaks):  # noqa: F811 - the fixture
+    """ADR 0053: where nothing is found nobody is asked."""
+    other = repo.folder / "other"
+    subprocess.run(["git", "clone", "-q", str(repo.folder / "remote.git"), str(other)], check=True)
+    (other / "a.py").write_text(f"t = '{TOKEN}'\n" if leaks else "t = 1\n")
+    make = "cd ../other && git add -A && git commit -q -m x && git push -q -u origin HEAD:feat && git log --oneline -1"
+    _, [told, *_] = repo.agent(make, "cd ../other && git commit -q --allow-empty -m y && git push -q origin HEAD:feat")
+    asked = [f for e in repo.log(kind="verdict") for f in e["data"].get("findings", ()) if f["rule"] == ELSEWHERE_RULE]
+    assert bool(asked) is leaks, told
+    assert all("commit to come adds a GitHub personal access token in a.py:1:6" in f["why"] for f in asked)
+    assert (told["code"] == 0) is not leaks, told
+    assert TOKEN not in published(repo) and TOKEN not in json.dumps(repo.log())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import fnmatch
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from sentinel_guard.core import hash_chain
 from sentinel_guard.core.analysis.engine_facts import Engine
@@ -41,6 +41,7 @@ class FakeWorld:
         commits: Mapping[str, str] | None = None,
         engines: Mapping[str, Engine] | None = None,
         others: Mapping[tuple[str, int], Running] | None = None,
+        pushes: Mapping[str, str] | None = None,
     ) -> None:
         self.home = home
         self.shims = shims
@@ -54,6 +55,8 @@ class FakeWorld:
         self.running = dict(others or {})
         """Command line and port -> a process that is not the session's."""
         self.asks, self.engines = True, dict(engines or {})
+        self.pushes = dict(pushes or {})
+        """Folder -> what a look at a push from there finds."""
         self.environ = {"HOME": home, "PATH": "/usr/bin:/bin", "USER": "ann"} if environ is None else dict(environ)
         self.files = dict(files or {})
         self.links = dict(links or {})
@@ -137,6 +140,9 @@ class FakeWorld:
             for (line, port), one in self.running.items()
             if all(c.holds(one.name, line) for c in chosen.criteria) and chosen.port in (0, port)
         )
+
+    def push(self, folder: str, remote: str, refs: Sequence[str], said: str) -> str | None:
+        return self.pushes.get(folder)
 
     def which(self, name: str) -> str:
         return self.programs.get(name, "")

@@ -32,7 +32,8 @@ GIT_REWRITE          "worktree" (uncommitted changes are lost; move: stashed), "
 PUBLISH remote       or registry; how: force (--force, +ref, --mirror, --prune) | delete (--delete, :ref, unpublish) |
                      snapshots (refs/sentinel/...: what people have not committed) |
                      unwatched (by git's plumbing, for which no hook runs) |
-                     elsewhere (from a repository other than the session's) | new (a remote that this text set)
+                     elsewhere (from a repository other than the session's, and what it may send is not known to be
+                     harmless: pushes_elsewhere.py) | new (a remote that this text set)
 DATABASE statement   (its first 80 characters) or name; how: delete (DROP; DELETE, UPDATE without WHERE) | truncate
 DEPLOY where to      how: delete (destroy, delete, down -v, rb, rm), else none (apply, up, deploy)
 PRIVILEGE            "sudo", "doas", "su", "pkexec" (a command as somebody else), "root shell" (an open one), "setpriv"
@@ -76,6 +77,7 @@ from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext
 from sentinel_guard.core.analysis.evaluation.walk_syntax_tree import Walk
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
+from sentinel_guard.core.analysis.programs.git import pushes_elsewhere
 from sentinel_guard.core.analysis.programs.system import other_peoples_processes
 from sentinel_guard.core.analysis.step_budget import MAX_STEPS, TOO_MUCH, BudgetExceeded
 from sentinel_guard.core.analysis.world import World
@@ -168,7 +170,7 @@ def _walked(
         walk.effects.extend(made_names.effects(world, text))
     if world.unmade or world.proven:
         walk.effects.extend(made_names.lost({*world.unmade, *made_names.replaced(world.proven, walk.effects)}))
-    effects = _with_texts(lost_after_move.with_origins(walk.effects), world)
+    effects = _with_texts(lost_after_move.with_origins(pushes_elsewhere.looked_at(walk.effects, world)), world)
     return _by_all_names(_counted(effects, world), world)
 
 
@@ -198,7 +200,7 @@ def _with_texts(effects: Sequence[Effect], world: Overlay) -> Sequence[Effect]:
 
 def _with_text(e: Effect, text: str) -> Effect:
     """``replace``, in a sixth of the time: a text may write hundreds of files."""
-    return Effect(e.kind, e.target, e.sure, e.how, e.command, text, e.written, e.file, e.folder)
+    return Effect(e.kind, e.target, e.sure, e.how, e.command, text, e.written, e.file, e.folder, e.found)
 
 
 def _by_all_names(effects: Iterable[Effect], world: Overlay) -> tuple[Effect, ...]:

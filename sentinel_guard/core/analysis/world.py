@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from sentinel_guard.core.analysis.engine_facts import Engine
@@ -83,13 +83,22 @@ class World(Protocol):
         they cannot be seen.
         """
 
+    def push(self, folder: str, remote: str, refs: Sequence[str], said: str) -> str | None:
+        """What a push of these refspecs to a remote (none: what the settings say) from the repository that holds a
+        folder would send of secrets and restricted files, all that may be committed there before included, with these
+        words: redacted, ``""`` for nothing. None where it is not asked, or not all of it is known: what there is, or
+        that the remote is one of before the session.
+        """
+
     def which(self, name: str) -> str:
         """The program that PATH gives for a name, shims apart; ``""`` for none."""
 
 
 class AskingWorld(World, Protocol):
-    """One that asks engines of containers only where it is told that a person's answer is at stake."""
+    """One that asks engines of containers, and other repositories, only where it is told that a person's answer is at
+    stake.
+    """
 
     asks: bool
     wonders: bool
-    """It would have asked one."""
+    """It would have asked."""

@@ -135,7 +135,7 @@ def _finding(case: Case, rule: Rule, effect: Effect) -> Finding:
     if response is Response.KILL and not effect.sure:
         response = Response.DENY
     ask = Ask(rule.action, _asked(case, rule, effect), rule.risk) if response is Response.ASK else None
-    why = rule.why.replace("{target}", effect.target)
+    why = "; ".join(filter(None, (rule.why.replace("{target}", effect.target), effect.found)))
     return Finding(NAME, response, f"`{shown(case, effect)}`", why, rule.instead, rule.id, evidence(effect), ask)
 
 

@@ -5,7 +5,7 @@ Reading the files is host/policy_files.py's; here stands what they are called an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import NamedTuple
@@ -93,6 +93,9 @@ class ExampleWorld:
         return None
 
     def committed(self, folder: str, name: str) -> str | None:  # noqa: ARG002 - World's
+        return None
+
+    def push(self, folder: str, remote: str, refs: Sequence[str], said: str) -> None:  # noqa: ARG002 - World's
         return None
 
     def engine(self, program: str) -> None:  # noqa: ARG002 - World's

@@ -25,7 +25,7 @@ MAX_COMMITS = 5_000
 LINK = "120000"
 SUBMODULE = "160000"
 
-_PLACES = (
+PLACES = (
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -33,6 +33,7 @@ _PLACES = (
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
 )
+"""Variables that say where a repository lies."""
 _FLAGS = ("-c", "core.fsmonitor=false", "-c", "core.commitGraph=false", "-c", "log.showSignature=false")
 _ENVIRONMENT = {
     **NO_TRANSPORT,
@@ -82,7 +83,7 @@ class Commits(NamedTuple):
 def git(root: str | Path, *args: str, stdin: bytes = b"", ok: tuple[int, ...] = (0,), environ: Environ = None) -> bytes:
     """What a git command prints in ``root``. Raises HostError with git's own words."""
     given = os.environ if environ is None else environ
-    kept = {k: v for k, v in given.items() if k in _PLACES or not k.startswith(("GIT_", "LD_"))}
+    kept = {k: v for k, v in given.items() if k in PLACES or not k.startswith(("GIT_", "LD_"))}
     command = [program(), *_FLAGS, *args]
     import subprocess  # noqa: PLC0415 - most commits start no git, and wait
 

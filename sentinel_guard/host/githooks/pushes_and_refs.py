@@ -29,7 +29,8 @@ PROTECTED = ("refs/heads/main", "refs/heads/master")
 """Branches that are neither deleted nor, on a remote, rewritten."""
 GUARDED = "refs/sentinel/"
 """Where the guard keeps its snapshots: no session changes them, no push sends them."""
-_PRIVATE = (GUARDED, "refs/stash", "refs/remotes/", "refs/original/")
+PRIVATE = (GUARDED, "refs/stash", "refs/remotes/", "refs/original/")
+"""Where a repository keeps what is its own business."""
 
 
 class Update(NamedTuple):
@@ -58,7 +59,7 @@ def pushed(case: HookCase) -> Judged:
     findings = [f for u in updates for f in _push_of(case, u)]
     sent = [u for u in updates if not u.deletes]
     commits = _news(case, updates, sent, remote)
-    held = _carried(case, commits, [u.new for u in sent if not u.ref.startswith("refs/heads/")])
+    held = carried(case, commits, [u.new for u in sent if not u.ref.startswith("refs/heads/")])
     if len(updates) - len(sent) > 1:
         held += Judged((), (f"this push deletes {len(updates) - len(sent)} references of {remote}",))
     return Judged(tuple(findings)) + held
@@ -103,7 +104,7 @@ def transaction(case: HookCase) -> Judged:
         commits = commit_contents.unknown_commits(case.root, moved, fetched, case.environ)
     else:
         commits = commit_contents.between(case.root, moved, case.seen.there, environ=case.environ)
-    return Judged(tuple(findings)) + _carried(case, commits, [], leaves=False)
+    return Judged(tuple(findings)) + carried(case, commits, [], leaves=False)
 
 
 def _limit(commits: Commits) -> tuple[str, ...]:
@@ -141,7 +142,7 @@ def _push_of(case: HookCase, update: Update) -> Iterator[Finding]:
         if update.ref in PROTECTED:
             ways = "delete it at the remote's own site if you must"
             yield _protected(case, f"this push deletes {update.ref}, which is protected", ways, name)
-    elif update.ref.startswith(_PRIVATE):
+    elif update.ref.startswith(PRIVATE):
         what = f"this push sends {update.ref}, as --mirror does: it is this repository's own business"
         instead = "push the branches and tags that are meant"
         yield Finding("rules", Response.DENY, what, "", instead, "git.mirror")
@@ -183,7 +184,7 @@ def _is_packed(case: HookCase, update: Update) -> bool:
         return False
 
 
-def _carried(case: HookCase, commits: Commits, tags: Iterable[str], *, leaves: bool = True) -> Judged:
+def carried(case: HookCase, commits: Commits, tags: Iterable[str], *, leaves: bool = True) -> Judged:
     """What is restricted or leaks in commits, and in tags; ``leaves``: they go out of this machine."""
     changes = commit_contents.changed(case.root, commits.ids, case.environ)
     found = [Found(commit, finding) for commit, finding in restricted_paths.in_commits(case, changes)]

@@ -74,8 +74,8 @@ def _may_be_replaced(name: str, place: WalkContext, world: World) -> bool:
 def _start(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     own, head, parsed = build(fields, OPTIONS, place.via)
     typed = walk.world.typed and not (place.stdin or place.elsewhere) and reads_terminal(own, parsed)
-    name = own.program
-    walk.add(Effect(Kind.EXECUTE, name, True, _TYPED if typed else _NO_WORDS, own), place)
+    name, cwd = own.program, place.scope.cwd
+    walk.add(Effect(Kind.EXECUTE, name, True, _TYPED if typed else _NO_WORDS, own, folder=cwd or ""), place)
     privileged = place.via and not wrapper_effects.PRIVILEGED.isdisjoint(place.via)
     if privileged and name in SHELLS and not parsed.operands and not place.stdin:
         walk.add(Effect(Kind.PRIVILEGE, "root shell", command=own), place)
@@ -84,7 +84,6 @@ def _start(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     local = program is None and "/" in path and not path.startswith(SYSTEM)
     if own.flags and (len(own.argv) == 2 or not own.flags.isdisjoint(_HELP)) and _only_speaks(own):
         return UNKNOWN
-    cwd = place.scope.cwd
     call = Call(
         own, fields, head, parsed, cwd or place.guess, cwd is not None, walk.world, place.stdin,
         walk, place.scope, place.depth, place.files, place.disk,

@@ -62,7 +62,7 @@ class Overlay(WrittenFiles):
         self._ending, self._stirred = set[str](), set[str]()
         self.unmade: set[str] = set()
         """Of these the names that the text takes away again, or that may be somebody else's from here on."""
-        self._world, self.engine, self.others = world, world.engine, world.others
+        self._world, self.engine, self.others, self.push = world, world.engine, world.others, world.push
         self._copied: CopiedFolders | None = None
         self._twins: list[tuple[str, str]] = []
         self._told = set[str]()

@@ -20,6 +20,7 @@ from sentinel_guard.core.analysis.programs.git import (
 from sentinel_guard.core.analysis.programs.git.changes_repository import LOOKS, only_looks
 from sentinel_guard.core.analysis.programs.git.git_config_files import HOOKS, variable
 from sentinel_guard.core.analysis.programs.git.git_settings_changes import config, setting
+from sentinel_guard.core.analysis.programs.git.pushes_elsewhere import ELSEWHERE, LED
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -41,6 +42,8 @@ _ASKS_GIT = frozenset(("--version", "--html-path", "--man-path", "--info-path"))
 HELPER = "--helper"
 """Ends the names of programs in which git's scripts have a subcommand done (``git bisect--helper reset``)."""
 
+_LEADING = ("GIT_", "HOME", "XDG_CONFIG_HOME", "PATH", "LD_", "SSH_")
+"""Beginnings of variables by which git, or what it starts, finds other settings, programs or repositories."""
 _PUSHES = ("push", "send-pack", "http-push")
 
 SUBCOMMANDS: dict[str, Callable[[Call], Effects]] = {
@@ -80,6 +83,8 @@ def git(call: Call) -> Effects:
         name = name.removesuffix(HELPER)
     if len(call.fields) == 3 and call.fields[2].text in ("-h", "--help"):
         return
+    if _is_led(call):
+        call.world.unmake(LED)
     committed_files.note(call, name, [item.text for item in call.operands])
     folder, foreign = _repository(call), name in _PUSHES and _foreign(call)
     tree = call.head.value("--work-tree") or variable(call, "GIT_WORK_TREE") or _worktree(settings)
@@ -100,7 +105,7 @@ def git(call: Call) -> Effects:
             continue  # of a clone among temporary files: nobody keeps anything there
         lost = away and effect.kind is Kind.GIT_REWRITE and effect.target in _HELD
         sent = foreign and effect.kind is Kind.PUBLISH
-        told = replace(effect, how=effect.how | {"elsewhere"}) if lost or sent else effect
+        told = replace(effect, how=effect.how | {ELSEWHERE}) if lost or sent else effect
         yield from own_clones.spared(call, told) if effect.kind is Kind.GIT_REWRITE else (told,)
 
 
@@ -119,6 +124,13 @@ def _runs_no_hook(call: Call, name: str) -> bool:
 def _sets_head(call: Call) -> bool:
     """``git symbolic-ref HEAD refs/heads/x``: a reference changes, and a hook may look at it."""
     return call.command.subcommand == "symbolic-ref" and (len(call.operands) > 1 or call.has("-d", "--delete"))
+
+
+def _is_led(call: Call) -> bool:
+    """Whether it is not known from the words alone what git does, and in which repository."""
+    given = call.scope.variables
+    leads = any(name.startswith(_LEADING) and given[name] != (call.world.environ.get(name),) for name in given)
+    return leads or not call.here or not {"-C"} >= call.head.flags.keys() or not all(item.known for item in call.fields)
 
 
 def _may_be_given(call: Call) -> bool:

@@ -1,0 +1,222 @@
+"""What a push from a repository without our hooks may send, looked at as ``pre-push`` would (ADR 0053).
+
+Rules of this file:
+1. More than is sent may be looked at, never less: all that is not known to be at the remote, and all that is changed
+   and not ignored, as two commits of our own.
+2. Only what the session cannot have set says where the remote is and what it has: files from before it, by change time.
+3. Nothing is written to the repository, and no program of its settings is run. What is too much is not known.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from sentinel_guard.core.model import Response
+from sentinel_guard.core.policy import presets
+from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
+from sentinel_guard.errors import SentinelError
+from sentinel_guard.host.git import commit_contents, repository
+from sentinel_guard.host.git.capture_worktree import capture
+from sentinel_guard.host.git.private_git_dir import Layout, PrivateGitDir, layout, scan
+from sentinel_guard.host.git.run_git import Setting, settings
+from sentinel_guard.host.githooks import pushes_and_refs
+from sentinel_guard.host.githooks.hook_request import HookCase
+
+FILES, COMMITS, BYTES = 2000, 500, 10 << 20
+"""That are looked at."""
+SECONDS = 2.0
+"""For each question to git about the work tree."""
+SHOWN = 3
+"""Finds that are told."""
+_PLAIN = re.compile(
+    r"core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)"
+    r"|remote\..*\.fetch|branch\..*\.(?:merge|rebase|vscode-merge-base|gh-merge-base)"
+)
+"""Settings that neither lead a push anywhere nor come along: of all others those that are as before count alone."""
+_MORE = re.compile(r"core\.worktree|remote\..*\.(?:push|mirror|receivepack|vcs)|push\.(?:followtags|recursesubmodules)")
+"""Settings by which a push sends more, or by other ways, than its words say."""
+_OWN_DEFAULTS = ("simple", "current", "upstream", "tracking", "nothing")
+_LOGIN = re.compile(r"^([\w+.-]+://)?[^/@]*@")
+_SPEAKS = ("GIT_EDITOR", "GIT_PAGER", "GIT_TERMINAL_PROMPT")
+_MOVES = ("GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", *commit_contents.PLACES)
+_HOMES = ("HOME", "XDG_CONFIG_HOME")
+
+
+Known = Callable[[Path, Policy], UserSecrets]
+"""The person's own values that count for a repository."""
+
+
+class Push(NamedTuple):
+    folder: str
+    remote: str
+    """Empty: what the settings say."""
+    refs: Sequence[str]
+    said: str
+    """Words of the commands, which may come to be messages and names."""
+
+
+class Start(NamedTuple):
+    environ: Mapping[str, str]
+    """Of the command."""
+    begun: Mapping[str, str]
+    """As the session began."""
+    since: float
+    """When that was, seconds of the epoch."""
+
+
+def look(push: Push, start: Start, policy: Callable[[Path], Policy], known: Known) -> str | None:
+    """What was found, in redacted words, empty for nothing; None where not all is known. Blocks while git works."""
+    try:
+        top = repository.top(push.folder)
+        if top is None or _is_led(start):
+            return None
+        where = layout(top)
+        if os.path.lexists(f"{where.git_dir}/MERGE_HEAD") or os.path.lexists(f"{where.common_dir}/reftable"):
+            return None
+        remotes, sources = _remotes(where, push.remote, start), _sources(where, push.refs)
+        if not remotes or sources is None:
+            return None
+        out = [identity for remote in remotes for identity in _out(where, remote, start.since)]
+        with tempfile.TemporaryDirectory(prefix="sentinel-push-") as folder:
+            made = _uncommitted(where, push.said, Path(folder))
+            environ = {**os.environ, "GIT_DIR": folder, "GIT_WORK_TREE": top}
+            case = HookCase(
+                "pre-push", Path(top), Path(top), policy(Path(top)), (), b"", environ,
+                lambda: known(case.root, case.policy), session=True,
+            )  # fmt: skip
+            return _found(case, made, sources, out) if made else None
+    except (SentinelError, OSError, ValueError):
+        return None
+
+
+def _is_led(start: Start) -> bool:
+    """Whether the command's own variables may lead git elsewhere, or to other settings than ours sees."""
+    given, begun = start.environ, start.begun
+    if not begun or any(given.get(name) != os.environ.get(name) for name in _HOMES):
+        return True
+    asked = (name for name in given if name.startswith("GIT_") and name not in _SPEAKS)
+    return any(given[name] != begun.get(name) or name in _MOVES for name in asked)
+
+
+def _remotes(where: Layout, asked: str, start: Start) -> list[str]:
+    """The remotes that are meant; none where one may be another than before the session."""
+    found = settings(replace(where.git, settings=start.begun.get("GIT_CONFIG_GLOBAL", ""), seconds=SECONDS))
+    names = {s.key[7:-4] for s in found if s.key.startswith("remote.") and s.key.endswith(".url")}
+    meant = [asked] if asked else sorted(names)
+    if not names.issuperset(meant) or not all(_is_as_before(s, names, where, start.since) for s in found):
+        return []
+    hooks = Path(where.common_dir, "hooks").glob("*")
+    return meant if all(_is_old(str(hook), start.since) for hook in hooks) else []
+
+
+def _is_as_before(setting: Setting, names: set[str], where: Layout, since: float) -> bool:
+    key, value = setting.key.lower(), setting.value or ""
+    if _MORE.fullmatch(key) or (key == "push.default" and value not in _OWN_DEFAULTS):
+        return False
+    if _PLAIN.fullmatch(key) or _is_old(os.path.join(where.root, setting.origin), since):  # noqa: PTH118 - text with surrogates
+        return True
+    if key.endswith((".remote", ".pushremote", "remote.pushdefault")):
+        return value in names
+    return key.endswith(".url") and _bare(value) == _cloned_from(where, setting.key[7:-4], since)
+
+
+def _is_old(path: str, since: float) -> bool:
+    """Whether nobody changed a file since; a link counts, and what it leads to."""
+    return max(os.lstat(path).st_ctime, os.stat(path).st_ctime) < since  # noqa: PTH116 - text with surrogates
+
+
+def _cloned_from(where: Layout, remote: str, since: float) -> str:
+    """From where a repository of before the session was cloned: git notes it once, and never again."""
+    log = f"{where.common_dir}/logs/refs/remotes/{remote}/HEAD"
+    with contextlib.suppress(OSError):
+        if os.path.realpath(log) == log and _is_old(log, since):
+            first = Path(log).read_text("utf-8", "surrogateescape").partition("\n")[0]
+            return _bare(first.partition("\tclone: from ")[2])
+    return ""
+
+
+def _bare(url: str) -> str:
+    """An address without a login, as git notes it."""
+    return _LOGIN.sub(r"\1", url)
+
+
+def _found(case: HookCase, made: Sequence[str], sources: Sequence[str], out: Sequence[str]) -> str | None:
+    root, environ = case.root, case.environ
+    commits = commit_contents.between(root, [*made, *sources], out, environ=environ)
+    if len(commits.ids) > COMMITS:
+        return None
+    changes = commit_contents.changed(root, commits.ids, environ)
+    sizes = commit_contents.sizes(root, [c.blob for c in changes if c.blob], environ)
+    if len(changes) > FILES or sum(sizes.values()) > BYTES:
+        return None
+    judged = pushes_and_refs.carried(case, commits, sources)
+    if judged.notes:
+        return None
+    grave = [f.what for f in (presets.softened(f, case.policy) for f in judged.findings) if f.response >= Response.ASK]
+    said = "; ".join(grave[:SHOWN])
+    for identity in made:
+        said = said.replace(identity[:12], "to come")
+    return said
+
+
+def _uncommitted(where: Layout, said: str, folder: Path) -> list[str] | None:
+    """What is staged, and what is changed or new in the work tree, as a commit each; None for too much of it."""
+    head = repository.head(where.root)
+    shadow = PrivateGitDir(where, folder)
+    shadow.make(filters=False)
+    shadow.copy_index()
+    with contextlib.suppress(FileNotFoundError):
+        shutil.copyfile(f"{where.common_dir}/shallow", folder / "shallow")
+    names = scan(shadow, "--exclude-standard")
+    if not head or len(names) > FILES or sum(map(int, _sizes(where.root, names))) > BYTES:
+        return None
+    git = replace(shadow.git, seconds=SECONDS)
+    staged, tree = git.text("write-tree"), capture(shadow, names)
+    if tree.left_out:
+        return None
+    made, words = [head], os.fsencode(said)
+    for one in (staged, tree.hash):
+        made.append(os.fsdecode(git.run("commit-tree", one, "-p", made[-1], "-F", "-", stdin=words)).strip())
+    return made[1:]
+
+
+def _sizes(root: str, names: Sequence[str]) -> Iterator[int]:
+    for name in names:
+        with contextlib.suppress(FileNotFoundError):
+            yield os.lstat(f"{root}/{name}").st_size
+
+
+def _sources(where: Layout, refs: Sequence[str]) -> list[str] | None:
+    """The objects that refspecs name; one that is not there yet is a branch made of HEAD."""
+    found = []
+    for refspec in refs:
+        source = refspec.partition(":")[0]
+        if not source or source == "tag" or source[0] in "+-" or "*" in source:
+            return None
+        if any(part.startswith(pushes_and_refs.PRIVATE) for part in refspec.split(":")):
+            return None
+        found.append(where.git.text("rev-parse", "--verify", "--quiet", "--end-of-options", source, ok=(0, 1)))
+    return [identity for identity in found if identity]
+
+
+def _out(where: Layout, remote: str, since: float) -> Iterator[str]:
+    """What a remote was seen to have before the session: by its references of that time."""
+    common, below = Path(where.common_dir), f"refs/remotes/{remote}/"
+    packed = common / "packed-refs"
+    if packed.exists() and _is_old(str(packed), since):
+        rows = (line.split(" ") for line in packed.read_text("utf-8", "surrogateescape").splitlines())
+        yield from (row[0] for row in rows if len(row) == 2 and row[1].startswith(below))
+    folder = common / below
+    for path in folder.rglob("*") if os.path.realpath(folder) == str(folder) else ():
+        if path.is_file() and os.path.realpath(path) == str(path) and _is_old(str(path), since):
+            text = path.read_text("utf-8", "surrogateescape").strip()
+            yield from [text] if re.fullmatch(r"[0-9a-f]{40,64}", text) else []

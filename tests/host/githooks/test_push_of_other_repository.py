@@ -1,0 +1,144 @@
+"""What a push from a repository without our hooks may send, as it is told with real git (ADR 0053)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
+from sentinel_guard.host.githooks.push_of_other_repository import FILES, Push, Start, look
+from tests.support.hook_judgement import POLICY
+from tests.support.hook_repositories import TOKEN, committed, git, made, put
+
+CLEAN, UNKNOWN = "", None
+LEAKS, KEPT = "GitHub", "restricted"
+OWN = "hunter2-of-the-person"
+PUSH = ("origin", "HEAD")
+NOW = [
+    ("true", PUSH, CLEAN, "nothing at all"),
+    ("echo a > a; mkdir d; echo b > d/b; echo c >> README.md", PUSH, CLEAN, "new and changed files"),
+    ("git checkout -qb f; echo a > a; git add .; git commit -qm a", ("origin", "f"), CLEAN, "a commit"),
+    ("echo a > a; git add .; git commit -qm a; git push -qu origin HEAD:f", PUSH, CLEAN, "once more"),
+    ("true", (), CLEAN, "where its settings say"),
+    ("true", ("origin", "later"), CLEAN, "a branch that the text makes"),
+    ("rm README.md", PUSH, CLEAN, "a file that goes"),
+    ("echo $T > ignored", PUSH, CLEAN, "an ignored file stays"),
+    ("git checkout -qb f -t origin/main", PUSH, CLEAN, "settings of a branch"),
+    ("echo $T > a", PUSH, LEAKS, "in a new file"),
+    ("echo $T >> README.md", PUSH, LEAKS, "in a changed one"),
+    ("echo $T > a; git add a; echo > a", PUSH, LEAKS, "staged, and gone from the work tree"),
+    ("echo $T > a; git add a; rm a", PUSH, LEAKS, "staged, and the file gone"),
+    ("echo $T > a; git add a; git commit -qm a", PUSH, LEAKS, "in a commit"),
+    ("echo $T > a; git add a; git commit -qm a; git rm -q a; git commit -qm b", PUSH, LEAKS, "in one that is undone"),
+    ("git commit -q --allow-empty -m $T", PUSH, LEAKS, "in a message"),
+    ("git checkout -qb f; echo $T > a; git add a; git commit -qm a; git checkout -q main", ("origin", "f"), LEAKS, "f"),
+    ("git checkout -qb f; echo $T > a; git add a; git commit -qm a; git checkout -q main", PUSH, CLEAN, "not sent"),
+    ("echo $T > a; git add a; git commit -qm a; git update-ref refs/remotes/origin/x HEAD", PUSH, LEAKS, "forged"),
+    ("git tag -am $T t", ("origin", "t"), LEAKS, "in what a tag says"),
+    (f"echo {OWN} > a", PUSH, "the value of PASSWORD", "a value of the person's"),
+    ("echo A=1 > .env", PUSH, KEPT, "a restricted file"),
+    ("echo A=1 > .env; git add -f .env; git commit -qm a; git rm -q .env; git commit -qm b", PUSH, KEPT, "one undone"),
+    ("ln -s .env a", PUSH, KEPT, "a link to one"),
+    ("echo A > k.pem", PUSH, KEPT, "a key, by its name"),
+    ("true", ("backup", "HEAD"), UNKNOWN, "no remote"),
+    ("true", ("https://example.com/x.git", "HEAD"), UNKNOWN, "an address"),
+    ("git remote add me ../evil.git", ("me", "HEAD"), UNKNOWN, "a new remote"),
+    ("git remote set-url origin ../evil.git", PUSH, UNKNOWN, "set anew"),
+    ("git remote set-url --push origin ../evil.git", PUSH, UNKNOWN, "for pushes"),
+    ("git config url.../evil.git.insteadOf $PWD/../remote.git", PUSH, UNKNOWN, "in its place"),
+    ("git config include.path ../x", PUSH, UNKNOWN, "settings from elsewhere"),
+    ("git config remote.origin.push refs/stash:refs/heads/x", PUSH, UNKNOWN, "more is pushed"),
+    ("git config remote.origin.mirror true", PUSH, UNKNOWN, "all is pushed"),
+    ("git config core.sshCommand ./x", PUSH, UNKNOWN, "by another program"),
+    ("git config branch.main.pushRemote ../evil.git", (), UNKNOWN, "a branch's own"),
+    ("git config filter.x.clean ./x", PUSH, UNKNOWN, "what is added passes a program"),
+    ("git config user.name x", PUSH, UNKNOWN, "whose name comes along"),
+    ("git config diff.external ./x", PUSH, UNKNOWN, "what is looked at passes a program"),
+    ("git config core.fsmonitor ./x", PUSH, UNKNOWN, "a program that is asked"),
+    ("echo exit > .git/hooks/pre-commit", PUSH, UNKNOWN, "a new hook"),
+    ("echo x > .git/MERGE_HEAD", PUSH, UNKNOWN, "a merge"),
+    ("true", ("origin", "+HEAD"), UNKNOWN, "forced"),
+    ("true", ("origin", ":main"), UNKNOWN, "deleted"),
+    ("true", ("origin", "refs/heads/*"), UNKNOWN, "many"),
+    ("true", ("origin", "HEAD:refs/remotes/x/y"), UNKNOWN, "where a repository keeps what is its own"),
+    ("git init -q sub; git -C sub commit -q --allow-empty -m a", PUSH, UNKNOWN, "a repository in it"),
+    (f"i=0; while [ $i -le {FILES} ]; do : > f$i; i=$((i+1)); done", PUSH, UNKNOWN, "many files"),
+    ("head -c 12000000 /dev/zero > a", PUSH, UNKNOWN, "a large one"),
+]
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A clone of before the session, of a remote that has a secret already."""
+    source = made(tmp_path / "source")
+    git(source, "branch", "-M", "main")
+    put(source, ".gitignore", "ignored\n")
+    put(source, "old", f"{TOKEN}\n")
+    committed(source)
+    git(tmp_path, "clone", "-q", "--bare", "source", "remote.git")
+    git(tmp_path, "clone", "-q", "remote.git", "clone")
+    git(tmp_path, "init", "-q", "--bare", "evil.git")
+    time.sleep(0.02)
+    return tmp_path / "clone"
+
+
+def seen(folder: Path, way: tuple[str, ...], since: float, said: str = "", **more: str) -> str | None:
+    known = UserSecrets({OWN: "the value of PASSWORD in .env"})
+    push = Push(str(folder), way[0] if way else "", way[1:], said)
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return look(push, Start(environ | more, environ, since), lambda _: POLICY, lambda _root, _policy: known)
+
+
+def run(folder: Path, text: str) -> None:
+    environ = {**os.environ, "T": TOKEN}
+    subprocess.run(["sh", "-c", text], cwd=folder, check=True, env=environ, capture_output=True)
+
+
+@pytest.mark.parametrize(("text", "way", "found", "why"), NOW, ids=[row[-1] for row in NOW])
+def test_what_it_would_send(clone: Path, *, text: str, way: tuple[str, ...], found: str | None, why: str) -> None:
+    since = time.time()
+    time.sleep(0.02)
+    run(clone, text)
+    before = git(clone, "count-objects", "-v").stdout
+    told = seen(clone, way, since)
+    assert told is found if not found else found in (told or ""), (why, told)
+    assert TOKEN not in (told or "")
+    assert git(clone, "count-objects", "-v").stdout == before, "nothing is written there"
+
+
+def test_of_a_repository_of_the_session_nothing_is_known(clone: Path) -> None:
+    assert seen(clone, PUSH, time.time() - 60) is None
+
+
+def test_what_the_commands_say_is_sent_too(clone: Path) -> None:
+    since = time.time()
+    assert LEAKS in (seen(clone, PUSH, since, f"commit\n-m\n{TOKEN}") or "")
+    assert seen(clone, PUSH, since, "commit\n-m\nwords") == CLEAN
+
+
+LED = [
+    ("GIT_DIR", "x"),
+    ("GIT_CONFIG_COUNT", "1"),
+    ("GIT_SSH_COMMAND", "x"),
+    ("HOME", "/x"),
+    ("GIT_WORK_TREE", "x"),
+    ("GIT_AUTHOR_NAME", "x"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), LED)
+def test_variables_may_lead_it_elsewhere(clone: Path, *, name: str, value: str) -> None:
+    assert seen(clone, PUSH, time.time(), **{name: value}) is None
+
+
+def test_a_linked_work_tree_and_a_folder_below(clone: Path) -> None:
+    git(clone, "worktree", "add", "-q", "-b", "w", "../tree")
+    (clone / "sub").mkdir()
+    since = time.time() + 0.02
+    put(clone.parent / "tree", "a", f"{TOKEN}\n")
+    assert LEAKS in (seen(clone.parent / "tree", PUSH, since) or "")
+    assert seen(clone / "sub", PUSH, since) == CLEAN
