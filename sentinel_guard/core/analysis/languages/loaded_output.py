@@ -24,8 +24,15 @@ _SET_UP = re.compile(
     r"(?:[\s=]+[\w./=-]+)*\s*\)\"?"
 )
 _WORDS = re.compile(r"[\w./=-]+")
-_OTHERS_WORDS = frozenset(("curl", "wget", "nc", "ssh", "cat", "echo", "printf", "base64", "fetch", "http"))
+_OTHERS_WORDS = frozenset(
+    (
+        *("curl", "wget", "nc", "ssh", "cat", "echo", "printf", "base64", "fetch", "http"),
+        *("head", "tail", "tac", "less", "more", "sed", "awk", "dd", "tee", "sort"),
+    )
+)
 """Whoever says what others said, behind whatever starts it."""
+_ENGINES, _STARTS = frozenset(("docker", "podman", "nerdctl", "kubectl", "oc")), frozenset(("exec", "run"))
+"""Those who start a program elsewhere, and how."""
 _NAMED = re.compile(
     r"\"?(?:\$\{?([A-Za-z_]\w*)(?:\[0\])?(?:%/\*)?\}?|\$\((?:dirname|brew|conda|git|readlink|realpath|rustc|pyenv|rbenv|asdf)"
     r"\b[^;|&`()]*\))\"?(?:/(?!\.\.)[\w.@+-]+)+\"?"
@@ -55,10 +62,13 @@ def _is_said(source: str, scope: Scope, world: Overlay) -> bool:
     if _SET_UP.fullmatch(source) is None:
         return False
     words, made = _WORDS.findall(source), world.made()
-    places = (world.located(word, scope.cwd or "/") for word in words)
-    return _OTHERS_WORDS.isdisjoint(words) and not any(
-        path in made or path in world.copies or world.is_unseen(path) for path in places
-    )
+    if not _OTHERS_WORDS.isdisjoint(words) or not (_ENGINES.isdisjoint(words) or _STARTS.isdisjoint(words)):
+        return False
+    for path in (world.located(word, scope.cwd or "/") for word in words):
+        copied = any(f"{path}/".startswith(f"{copy}/") for copy in world.copies)
+        if copied or path in made or world.is_unseen(path):
+            return False
+    return True
 
 
 def lies_in_set_up(text: str, scope: Scope) -> bool:
