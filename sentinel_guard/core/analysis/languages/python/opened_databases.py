@@ -34,6 +34,7 @@ _LIBRARIES = frozenset(
     )
 )
 """What opens no database but those that it is told, by the functions below."""
+_OF_OS = ("os", "environ", "getenv")
 _OPENS = ("create_engine", "create_async_engine")
 _OTHER_WAYS = re.compile(
     r"\w*engine_from_config|create_mock_engine|create_pool_from_url|do_connect|creator|async_creator"
@@ -87,14 +88,17 @@ class _Program:
     def opened(self, module: Module) -> Iterator[str | None]:
         """The address of each database that a module opens, None for one that is not known."""
         nodes = [*ast.walk(module.tree)]
+        self._clear &= all(_is_of_os(name, bound) for name in _OF_OS for bound in module.bound.get(name, ()))
         plain = {id(part) for node in nodes for part in _plain_parts(node)}
         for node in nodes:
             self._clear &= id(node) in plain or not _is_apart(node)
             match node:
                 case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=given) if name in _OPENS:
                     named = next((keyword.value for keyword in node.keywords if keyword.arg == "url"), None)
-                    known = all(keyword.arg for keyword in node.keywords)
-                    yield self._text(module, given[0] if given else named) if known else None
+                    told = {keyword.arg for keyword in node.keywords}
+                    address = self._text(module, given[0] if given else named)
+                    of_file = address is not None and address.startswith("sqlite")
+                    yield None if None in told or ("connect_args" in told and not of_file) else address
                 case ast.Assign(targets=[ast.Subscript(slice=ast.Constant(value=name))], value=value) if name == _URI:
                     yield self._text(module, value)
                 case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == _URI:
@@ -146,6 +150,13 @@ class _Program:
     def _variable(self, name: str) -> str | None:
         held = self.call.scope.lookup(name) if name in self.call.scope.reaching else None
         return "".join(held.items) or None if held is not None and held.known else None
+
+
+def _is_of_os(name: str, bound: ast.AST) -> bool:
+    """Whether what binds one of these names imports Python's own."""
+    if isinstance(bound, ast.Import):
+        return any(alias.name == name == "os" or alias.name.startswith("os.") for alias in bound.names)
+    return isinstance(bound, ast.ImportFrom) and bound.module == "os" and not bound.level
 
 
 def _last(node: ast.AST) -> str:
@@ -200,13 +211,18 @@ def _is_apart(node: ast.AST) -> bool:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name in _OPENS or name == "environ" or _OTHER_WAYS.fullmatch(name) is not None
         case ast.alias(name=name, asname=renamed):
-            return _OTHER_WAYS.fullmatch(name) is not None or (
-                renamed is not None and name in (*_OPENS, "environ", "os")
-            )
+            moved = renamed is not None and ({name, renamed} & {*_OPENS, *_OF_OS})
+            return bool(moved) or _OTHER_WAYS.fullmatch(name) is not None
         case ast.keyword(arg=name):
             return name is not None and _OTHER_WAYS.fullmatch(name) is not None
         case ast.Constant(value=str(text)):
-            return text == _URI or _OTHER_WAYS.fullmatch(text) is not None or _ATTACHES.search(text) is not None
+            return (
+                text in (_URI, "connect_args")
+                or _OTHER_WAYS.fullmatch(text) is not None
+                or _ATTACHES.search(text) is not None
+            )
+        case ast.Call(func=ast.Name(id="Engine" | "AsyncEngine") | ast.Attribute(attr="Engine" | "AsyncEngine")):
+            return True
         case ast.Call(func=ast.Name(id="load_dotenv") | ast.Attribute(attr="load_dotenv")):
             return any(keyword.arg not in ("dotenv_path", "verbose") for keyword in node.keywords)
         case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="config"), attr=name), args=given, keywords=named):

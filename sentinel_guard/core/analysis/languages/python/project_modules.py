@@ -12,6 +12,8 @@ from sentinel_guard.core.analysis.expansion.command_and_options import Call
 
 MOST = 30
 """Modules that are read."""
+_BEFORE = ("sitecustomize", "usercustomize")
+"""Modules that Python loads before any text."""
 
 
 @dataclass(slots=True)
@@ -64,11 +66,14 @@ class Modules:
         """Modules of others, by their first names."""
         held = call.scope.lookup("PYTHONPATH")
         self._places = [paths.parent(file) if file else call.cwd]
-        if held.isset and held.known and "PYTHONPATH" in call.scope.reaching:
+        if held.isset and not (held.known and "PYTHONPATH" in call.scope.reaching):
+            self.whole = False
+        elif held.isset:
             self._places += [call.locate(name or ".") for name in "".join(held.items).split(":")]
         root = call.world.root
         if root and f"{self._places[0]}/".startswith(f"{root}/"):
             self._places += [root, f"{root}/src"]  # where a project that is installed to be edited lies
+        self.whole &= not any(self._is_here(f"{place}/{name}") for place in self._places for name in _BEFORE)
         self.main = self._read(file, text, paths.parent(file) if file else "")
         waiting = [self.main] if self.main else []
         while waiting:

@@ -21,6 +21,10 @@ engine = create_engine(os.environ.get('DATABASE_URL', 'sqlite:///dev.db'))
 """
 PLAIN = {"scripts/seed.py": SEED, "shop/db.py": DB}
 URL = "DATABASE_URL=sqlite:////tmp/repro.db"
+SERVED = (
+    "docker run -d --rm --name t -p 5499:5432 postgres && "
+    "DATABASE_URL=postgresql://localhost:5499/x python -m scripts.seed"
+)
 RUN = f"{URL} python -m scripts.seed"
 SCRIPT = f"{URL} python scripts/seed.py"
 SETTINGS = """from pydantic_settings import BaseSettings
@@ -79,6 +83,9 @@ SPARED = [
     (f"{URL} python seed.py", flask("from .config import C; app.config.from_object(C)",
      **{"shop/config.py": "import os\nclass C:\n    SQLALCHEMY_DATABASE_URI = os.environ['DATABASE_URL']\n"}),
      "by a class"),
+    (SERVED,
+     PLAIN, "a server that the text started"),
+    (RUN, db(DB.replace("db'))", "db'), connect_args={'check_same_thread': False})")), "arguments of a file's"),
     ("python scripts/seed.py", db(DB.replace("os.environ.get('DATABASE_URL', 'sqlite:///dev.db')", "'sqlite://'")),
      "in memory"),
 ]  # fmt: skip
@@ -108,6 +115,14 @@ LOST = [
     (RUN, db(DB.replace("'))", "'), creator=connect)").replace("db')", "db'), creator=connect")), "made by a function"),
     (RUN, db(f"import psycopg2\n{DB}"), "a library that opens others"),
     (RUN, db(f"from shop.live import x\n{DB}"), "a module that nobody has read"),
+    (RUN, db(f"class os:\n    environ = live()\n{DB.removeprefix('import os')}"), "another thing of that name"),
+    (RUN, db(DB.replace("import os", "from shop import settings as os")), "another module by that name"),
+    (RUN, db(DB.replace("import os", "import os\nif LIVE: os = live()")), "perhaps another"),
+    (RUN, {**PLAIN, "sitecustomize.py": "import live"}, "a module that Python loads first"),
+    (f"PYTHONPATH=$X {RUN}", PLAIN, "modules from nobody knows where"),
+    (RUN, {**PLAIN, "scripts/seed.py": SEED.replace("with", "engine = Engine(pool, dialect, url)\nwith")}, "by hand"),
+    (SERVED,
+     db(DB.replace("db'))", "db'), connect_args={'host': 'db.acme.io'})")), "another host by an argument"),
     (RUN, db(f"import importlib\n{DB}"), "modules by a name"),
     (RUN, db(DB.replace("import create_engine", "import create_engine, create_engine as made")), "by another name"),
     (RUN, {**PLAIN, "scripts/seed.py": ATTACHES}, "another file is attached"),
