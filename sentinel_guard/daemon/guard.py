@@ -181,11 +181,9 @@ class Guard:
         return waited
 
     async def _judge(self, live: Live, action: Action, op: str, brought: Brought) -> Verdict:
-        """Look at the action with the machine and the session as they are now; an engine of containers is asked only
-        where a person would be.
-        """
-        verdict, wonders = await self._look(live, action, op, brought)
-        if wonders and verdict.response is Response.ASK:
+        """Look at everything as it is now; an engine is asked only where a person would be, or may have to be."""
+        verdict, more = await self._look(live, action, op, brought)
+        if more:
             verdict, _ = await self._look(live, action, op, brought, asks=True)
         return verdict
 
@@ -197,7 +195,7 @@ class Guard:
         What may take long (many commands, a loop, a search of folders; what may leave and is looked into) is done
         beside our own loop; where the session went on meanwhile, its effects are judged again.
         """
-        moved, wonders = 0, False
+        moved, wonders, doubts = 0, False, False
         known: Case | None = None
         tracked = repository.once(functools.partial(repository.tracked, live.session.root))
         while True:
@@ -209,15 +207,16 @@ class Guard:
             look = functools.partial(_case, case_of, action, session.made, world, known)
             if not (known or at_once) and (asks or takes_long(action)):
                 known = await asyncio.to_thread(with_room, look)
-                wonders = wonders or world.wonders
+                wonders, doubts = wonders or world.wonders, doubts or world.doubts
             else:
                 known = look()
-                wonders = wonders or world.wonders
+                wonders, doubts = wonders or world.wonders, doubts or world.doubts
                 if at_once or not _weighs_long(known):
-                    return _verdict(live, known), wonders
+                    verdict = _verdict(live, known)
+                    return verdict, doubts or (wonders and verdict.response is Response.ASK)
                 verdict = await asyncio.to_thread(with_room, functools.partial(_verdict, live, known))
                 if live.session is session:
-                    return verdict, wonders
+                    return verdict, doubts or (wonders and verdict.response is Response.ASK)
             moved += 1
 
     def _case_of(self, live: Live, action: Action, op: str, brought: Brought, tracked: Tracked) -> Callable[..., Case]:

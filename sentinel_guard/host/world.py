@@ -82,7 +82,7 @@ class HostWorld:
         others: Callable[[Selection], tuple[Running, ...]] | None = None,
         pushes: Pushes | None = None,
     ) -> None:
-        self.cut = self.asks = self.wonders = False
+        self.cut = self.asks = self.wonders = self.doubts = False
         self._select, self._ask, self._pushes, self._engines = others, engines, pushes, dict[str, Engine | None]()
         self._policy, self._committed, self._waits = policy or Policy(), committed, WAITS
         self._left, self._seconds = glob_search.ENTRIES_IN_ALL, glob_search.SECONDS
@@ -204,8 +204,9 @@ class HostWorld:
         self._waits -= time.monotonic() - began
         return text
 
-    def engine(self, program: str) -> Engine | None:
+    def engine(self, program: str, *, at_stake: bool = False) -> Engine | None:
         if self._ask is None or not self._may_ask():
+            self.doubts = self.doubts or (at_stake and self._ask is not None)
             return None
         if program not in self._engines:
             self._engines[program] = self._ask(program)

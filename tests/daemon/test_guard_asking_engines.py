@@ -9,7 +9,7 @@ import pytest
 
 from sentinel_guard.core.model import Response
 from sentinel_guard.daemon.live_sessions import Live
-from tests.core.checks.made_in_session.test_engine_witness import DB, DROP, MINE, FakeEngine, of
+from tests.core.checks.made_in_session.test_engine_witness import DB, DROP, FULL, MINE, FakeEngine, of
 from tests.support.fakes import FakeWorld
 from tests.support.guard_in_memory import ROOT, Stand, world
 
@@ -20,6 +20,8 @@ ROWS = [
     ("psql -h localhost -p 5432 -c 'select 1'", MINE, Response.ALLOW, 0, "no question"),
     ("git status && make test", MINE, Response.ALLOW, 0, "none of its matters"),
     ("terraform destroy", MINE, Response.ASK, 0, "a question of which it knows nothing"),
+    ("docker stop n8n && docker rm n8n", FULL, Response.ASK, 2, "none, of which the engine makes one"),
+    ("docker rm n8n", None, Response.ALLOW, 1, "none, and it does not answer"),
     ("docker compose ps && docker logs x", MINE, Response.ALLOW, 0, "a look"),
     (f"{DROP}; terraform destroy", MINE, Response.ASK, 2, "two questions, of which it answers one"),
 ]
@@ -30,9 +32,10 @@ class AskingWorld(FakeWorld):
 
     answered = False
 
-    def engine(self, program: str) -> FakeEngine | None:
+    def engine(self, program: str, *, at_stake: bool = False) -> FakeEngine | None:
         if not self.asks:
             self.wonders = True
+            self.doubts = self.doubts or at_stake
             return None
         assert threading.current_thread() is not threading.main_thread(), "the loop waits for no engine"
         self.answered = True
@@ -41,12 +44,12 @@ class AskingWorld(FakeWorld):
 
 @pytest.mark.parametrize(("text", "engine", "response", "times", "why"), ROWS)
 def test_when_it_is_asked(
-    monkeypatch: pytest.MonkeyPatch, *, text: str, engine: FakeEngine, response: Response, times: int, why: str
+    monkeypatch: pytest.MonkeyPatch, *, text: str, engine: FakeEngine | None, response: Response, times: int, why: str
 ) -> None:
     made: list[AskingWorld] = []
 
     def begin(*_: object) -> AskingWorld:
-        made.append(AskingWorld(world().files, folders=(ROOT,), engines={"docker": engine}))
+        made.append(AskingWorld(world().files, folders=(ROOT,), engines={"docker": engine} if engine else {}))
         made[-1].asks = False
         return made[-1]
 

@@ -51,7 +51,7 @@ class FakeWorld:
         """Names that differ in case, or in the encoding of their accents, are one."""
         self.commits = dict(commits or {})
         """``FOLDER COMMIT:PATH`` -> its text."""
-        self.cut = self.wonders = False
+        self.cut = self.wonders = self.doubts = False
         self.running = dict(others or {})
         """Command line and port -> a process that is not the session's."""
         self.asks, self.engines = True, dict(engines or {})
@@ -131,7 +131,7 @@ class FakeWorld:
     def committed(self, folder: str, name: str) -> str | None:
         return self.commits.get(f"{folder} {name}")
 
-    def engine(self, program: str) -> Engine | None:
+    def engine(self, program: str, *, at_stake: bool = False) -> Engine | None:
         return self.engines.get(program)
 
     def others(self, chosen: Selection) -> tuple[Running, ...]:

@@ -62,3 +62,6 @@ class Engine(Protocol):
 
     def told(self, ident: str) -> Told | None:
         """What one container was started with; None where the engine does not say."""
+
+    def keeps(self, ident: str) -> bool:
+        """Whether the engine says that one container has data in its own layer, which goes with it."""

@@ -73,9 +73,9 @@ class World(Protocol):
         that is no text of at most MAX_READ bytes, or not sure.
         """
 
-    def engine(self, program: str) -> Engine | None:
+    def engine(self, program: str, *, at_stake: bool = False) -> Engine | None:
         """What the person's own engine of this machine tells (``docker``, ``podman``); None where it is not asked, does
-        not answer, or the session had a hand in which one that is.
+        not answer, or the session had a hand in which one that is. ``at_stake``: its answer may make a question.
         """
 
     def others(self, chosen: Selection) -> tuple[Running, ...]:
@@ -102,3 +102,5 @@ class AskingWorld(World, Protocol):
     asks: bool
     wonders: bool
     """It would have asked."""
+    doubts: bool
+    """So it would, and the answer may make a question of what is none."""

@@ -98,7 +98,7 @@ class ExampleWorld:
     def push(self, folder: str, remote: str, refs: Sequence[str], said: str) -> None:  # noqa: ARG002 - World's
         return None
 
-    def engine(self, program: str) -> None:  # noqa: ARG002 - World's
+    def engine(self, program: str, *, at_stake: bool = False) -> None:  # noqa: ARG002 - World's
         return None
 
     def others(self, chosen: Selection) -> tuple[Running, ...]:

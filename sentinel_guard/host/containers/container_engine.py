@@ -21,6 +21,7 @@ import stat
 import time
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 from urllib.parse import quote
 
@@ -50,6 +51,18 @@ _KEEPS_TIMES = re.compile(r"Libpod/|Docker/(?:2[3-9]|[3-9]\d|\d{3,})\.")
 """Engines whose time of a volume is that of its making: before 23 docker told of the last change in it
 (https://github.com/moby/moby/pull/44719).
 """
+SMALL = 1 << 20
+"""Bytes of a container's own layer below which it holds what a program leaves behind as it runs."""
+_GONE = 2
+"""How ``/changes`` marks what was deleted."""
+_TRACES = re.compile(
+    r"^/(?:tmp|run|proc|sys|dev|etc|s?bin|lib\w*|boot)(?:/|$)|^/var/(?:cache|logs?|run|tmp|spool)(?:/|$)"
+    r"|^/var/lib/(?:apt|dpkg|rpm|pacman|apk|systemd)(?:/|$)|^/usr/(?:s?bin|lib\w*|include|share/(?:doc|man|info|locale))(?:/|$)"
+    r"|^/usr/local/(?:s?bin|lib\w*|include|share|cargo|rustup|go)(?:/|$)"
+    r"|/(?:\.?cache|\.npm|\.cargo|\.gradle|\.m2|\.local/lib|node_modules|__pycache__|\.next|\.nuxt|\.venv|site-packages|logs?|tmp"
+    r"|dist|build|target|coverage)(?:/|$)|\.(?:log|py[co]|pid|sock)$|/\.\w+_history$"
+)
+"""Packages, caches and logs: what no person typed, and comes again."""
 _FRACTION = re.compile(r"\.\d+")
 
 
@@ -169,6 +182,19 @@ class ContainerEngine:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
+    def keeps(self, ident: str) -> bool:
+        """Counted as a layer's size, and looked at by what was changed there; a slow answer says nothing."""
+        at = f"/containers/{quote(ident, safe='')}"
+        try:
+            if int(self._get(f"{at}/json?size=1", IN_ALL)["SizeRw"]) < SMALL:
+                return False
+            found = self._get(f"{at}/changes", IN_ALL) or ()
+            changed = sorted((str(row["Path"]), row["Kind"] != _GONE) for row in found)
+            ends = (row for row, (below, _) in pairwise((*changed, ("", False))) if not below.startswith(f"{row[0]}/"))
+            return any(stays and not _TRACES.search(path) for path, stays in ends)
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
     def _container(self, row: Mapping[str, Any]) -> Container:
         ports = (port for port in row["Ports"] or () if port.get("Type") == "tcp" and port.get("PublicPort"))
         published: dict[int, list[str]] = {}
@@ -204,9 +230,9 @@ class ContainerEngine:
             made = datetime.fromisoformat(_FRACTION.sub("", made)).timestamp()
         return birth_time.is_since(made - self._ahead, self._since + MARGIN)
 
-    def _get(self, target: str) -> Any:
+    def _get(self, target: str, seconds: float = SECONDS) -> Any:
         began = time.monotonic()
-        with contextlib.closing(_Connection(self._path, began + min(SECONDS, self._left))) as connection:
+        with contextlib.closing(_Connection(self._path, began + min(seconds, self._left))) as connection:
             try:
                 connection.request("GET", target)
                 answer = connection.getresponse()

@@ -100,9 +100,10 @@ def start(tmp_path: Path) -> Iterator[Start]:
         name: str = "docker.sock",
         raw: object = None,
         drips: bytes = b"",
+        also: Mapping[str, object] = {},
     ) -> str:
         listed = raw if raw is not None else [*(containers or (CONTAINER,))]
-        answers = {"/containers/json?all=1": listed, "/volumes": {"Volumes": volumes or [volume()]}}
+        answers = {"/containers/json?all=1": listed, "/volumes": {"Volumes": volumes or [volume()]}, **also}
         path = str(tmp_path / name)
         servers.append(Server(path, {**answers, "/containers/2d58/json": INSPECTED}, server, ahead, waits))
         servers[-1].drips = drips
@@ -268,3 +269,24 @@ def test_podman_has_one_of_its_own(start: Start, tmp_path: Path, monkeypatch: py
     begun = {"XDG_RUNTIME_DIR": str(tmp_path)}
     assert container_engine.socket_of("podman", begun, later()) == path
     assert not container_engine.socket_of("podman", {**begun, "CONTAINER_HOST": "ssh://x"}, later())
+
+
+CHANGES = [{"Path": path, "Kind": 1} for path in ("/home", "/home/node", "/home/node/.n8n", "/tmp", "/tmp/x")]
+DATABASE = {"Path": "/home/node/.n8n/database.sqlite", "Kind": 1}
+LAYERS = [
+    (5 << 20, [*CHANGES, DATABASE], True, "a database in the layer of its own"),
+    (9000, [*CHANGES, DATABASE], False, "little"),
+    (5 << 20, [{"Path": f"/app/{name}", "Kind": 1} for name in (".next/x", "node_modules/y/z", "log/dev.log")], False,
+     "caches, packages and logs"),
+    (5 << 20, [{"Path": "/var/lib/apt/lists/x", "Kind": 1}, {"Path": "/usr/lib/a.so", "Kind": 0}], False, "a package"),
+    (5 << 20, [*CHANGES, {**DATABASE, "Kind": 2}], False, "what was deleted"),
+    (5 << 20, None, False, "nothing changed"),
+    (5 << 20, b"{", False, "an odd answer"),
+    (None, [DATABASE], False, "an engine that does not count"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("size", "changes", "keeps", "why"), LAYERS, ids=[row[-1] for row in LAYERS])
+def test_what_a_layer_keeps(start: Start, *, size: int | None, changes: object, keeps: bool, why: str) -> None:
+    said = {"/containers/2d58/json?size=1": {**INSPECTED, "SizeRw": size}, "/containers/2d58/changes": changes}
+    assert ContainerEngine(start(CONTAINER, also=said), SINCE).keeps("2d58") is keeps, why

@@ -93,6 +93,18 @@ def test_whose_they_are(podman: Podman, socket: str, place: Path) -> None:
     assert not ContainerEngine(socket, since).volumes["shared"].is_new, "it is still older"
 
 
+def test_what_a_layer_keeps(podman: Podman, socket: str, place: Path) -> None:
+    (place / "data").mkdir()
+    (place / "data" / "database.sqlite").write_bytes(os.urandom(2 << 20))
+    create(podman, "full")
+    create(podman, "empty")
+    podman("cp", f"{place}/data", "full:/data")
+    engine = ContainerEngine(socket, time.time())
+    found = {one.names[0]: one.ident for one in engine.containers}
+    assert engine.keeps(found["full"])
+    assert not engine.keeps(found["empty"])
+
+
 def test_it_is_asked_as_the_person_would(podman: Podman, socket: str, tmp_path: Path) -> None:
     podman("info")
     begun = {"DOCKER_HOST": f"unix://{socket}", "HOME": str(tmp_path)}

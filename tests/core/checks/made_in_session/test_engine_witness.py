@@ -38,6 +38,11 @@ class FakeEngine:
     volumes: Mapping[str, Volume] = field(default_factory=lambda: VOLUMES)
     said: Told | None = PLAIN
 
+    full: bool = False
+
+    def keeps(self, ident: str) -> bool:
+        return self.full
+
     def told(self, ident: str) -> Told | None:
         return self.said if ident == DB.ident else PLAIN
 
@@ -47,6 +52,9 @@ def of(db: Container = DB, *others: Container, volumes: Mapping[str, Volume] = V
 
 
 MINE = of(DB, APP)
+N8N = DB._replace(names=("n8n",), image="n8nio/n8n", project="", service="", mounts=(), is_new=False)
+FULL = FakeEngine((N8N,), {}, full=True)
+RM = "docker stop n8n && docker rm n8n"
 DROP = "psql -h localhost -p 5432 -U app -c 'drop table orders'"
 IN = "docker compose exec -T db psql -U app -c 'drop table orders'"
 DOWN = "docker compose down -v"
@@ -93,6 +101,13 @@ MINE_PASS = [
     ("mysql --protocol=tcp -h localhost -P 5432 -e 'drop database x'", MINE, ALLOW, "by the port, as it says"),
 ]
 NOT_MINE = [
+    (RM, FULL, ASK, "a container of before, with data in its own layer"),
+    ("docker rm -f other n8n", FULL, ASK, "among others"),
+    (RM, FakeEngine((N8N,), {}), ALLOW, "nothing but traces"),
+    (RM, FakeEngine((N8N._replace(is_new=True),), {}, full=True), ALLOW, "the session's"),
+    (RM, FakeEngine((N8N._replace(project="shop"),), {}, full=True), ALLOW, "a file makes it anew"),
+    (RM, None, ALLOW, "no engine answers"),
+    ("docker stop n8n", FULL, ALLOW, "it only stops"),
     (DROP, None, ASK, "no engine answers"),
     (DOWN, None, ASK, "no engine answers"),
     (DROP, of(DB._replace(is_new=False)), ASK, "a container of before"),

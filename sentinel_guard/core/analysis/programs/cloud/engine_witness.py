@@ -81,6 +81,15 @@ def is_own_container(call: Call, name: str) -> bool:
     return len(found) == 1 and _is_own(engine, found[0])
 
 
+def is_kept_alone(call: Call, name: str) -> bool:
+    """Whether a container of before the session has data that goes with it: in no volume, and made by no file."""
+    engine = _engine(call, at_stake=True)
+    if engine is None or call.world.is_stirred(f"container {container_engines.named(call, name)}"):
+        return False
+    found = [one for one in engine.containers if name in one.names]
+    return len(found) == 1 and not (found[0].is_new or found[0].project) and engine.keeps(found[0].ident)
+
+
 def folders(call: Call, name: str) -> Iterator[str]:
     """Where a container of the session's has folders of this machine from before, which it may write to."""
     engine = _engine(call)
@@ -116,7 +125,7 @@ def is_own_project(call: Call, name: str, declared: Collection[str], service: st
     return all(_is_own(engine, one) for one in spoken)
 
 
-def _engine(call: Call) -> Engine | None:
+def _engine(call: Call, *, at_stake: bool = False) -> Engine | None:
     """The engine that a command works at, where it is the person's own choice and not the text's."""
     program = call.command.program.partition("-")[0]
     chosen = call.head.values("-c", "--context", "-H", "--host")
@@ -131,7 +140,7 @@ def _engine(call: Call) -> Engine | None:
         return None
     if call.world.is_stirred("service ") or _is_wrapped(call, program):
         return None
-    return call.world.engine(program)
+    return call.world.engine(program, at_stake=at_stake)
 
 
 def _set(call: Call) -> Iterator[str]:
