@@ -147,6 +147,7 @@ def take_database(path: str, world: Overlay, scope: Scope, *, exported: bool = T
     if world.kind(path) != "file" or path in world.made() or path in world.copies or world.is_unseen(path):
         return
     is_for_development = dotenv_databases.FOR_DEVELOPMENT.fullmatch(paths.base(path)) is not None
+    is_for_development = is_for_development and not scope.lookup("COMPOSE_FILE").isset
     ports = compose_databases.lost_with_container(world, paths.parent(path)) if is_for_development else frozenset[str]()
     if world.fulfils(path, partial(dotenv_databases.gives_development, ports=ports)):
         scope.hold(dotenv_databases.VARIABLE, None)

@@ -50,6 +50,8 @@ _REPO_NAME = re.compile(r"\bdatabase:\s*\"([^\"#]*)")
 def is_meant(call: Call, program: str, words: Sequence[str]) -> bool:
     """Whether a task is about the project's own development database, on this machine."""
     by_script = call.files == 1 and any(map(_PACKAGE_SCRIPT.fullmatch, call.command.via))
+    if any(map(_PORT.search, call.world.forwards)):
+        return False
     known = call.here and (by_script or not call.files) and all(item.known for item in call.fields)
     via = [name for name in call.command.via if not (by_script and _PACKAGE_SCRIPT.fullmatch(name))]
     if _is_compared(call):
@@ -96,11 +98,8 @@ def _environment_is_plain(call: Call, program: str, given: list[str]) -> bool:
 
 
 def _is_compared(call: Call) -> bool:
-    """Whether a file of secrets surely gave the address, and was looked at then (``gives_development``), and this text
-    leads no port elsewhere.
-    """
-    led = any(map(_PORT.search, call.world.forwards))
-    return call.scope.written.get(VARIABLE) == COMPARED and VARIABLE in call.scope.reaching and not led
+    """Whether a file of secrets surely gave the address, and was looked at then (``gives_development``)."""
+    return call.scope.written.get(VARIABLE) == COMPARED and VARIABLE in call.scope.reaching
 
 
 def _dotenv_decides(call: Call) -> bool:

@@ -35,5 +35,5 @@ def knex(call: Call) -> bool:
     asked = {match["variable"] for match in _VALUE.finditer(exported[1])} - {None}
     addresses = [match["text"][1:-1] for match in _CONNECTION.finditer(exported[1])]
     whole = len(re.findall(r"\b(?:connection|filename|host|socketPath)['\"]?\s*:", exported[1])) == len(addresses)
-    unset = not any(call.scope.lookup(name).isset for name in asked if name)
+    unset = not any(call.scope.lookup(name).isset for name in (*asked, "NODE_OPTIONS") if name)
     return bool(addresses) and whole and unset and all(map(dotenv_databases.is_named, addresses))
