@@ -45,7 +45,12 @@ _PLAIN = re.compile(
 _MORE = re.compile(r"core\.worktree|remote\..*\.(?:push|mirror|receivepack|vcs)|push\.(?:followtags|recursesubmodules)")
 """Settings by which a push sends more, or by other ways, than its words say."""
 _OWN_DEFAULTS = ("simple", "current", "upstream", "tracking", "nothing")
-_LOGIN = re.compile(r"^([\w+.-]+://)?[^/@]*@")
+_LOGIN = re.compile(r"^([\w+.-]+://)[\w.%~+-]*(?::[\w.%~+-]*)?@|^[\w.+-]*@")
+"""Not more: before a colon without a scheme, or a ``?``, stands the machine itself."""
+_NO = ("false", "no", "off", "0", "")
+_OTHERS = ("ls-files", "--others", "-z", "--exclude-standard")
+_MESSAGES = ("MERGE_MSG", "SQUASH_MSG")
+"""Files of a git directory whose words a commit without a message has."""
 _SPEAKS = ("GIT_EDITOR", "GIT_PAGER", "GIT_TERMINAL_PROMPT")
 _MOVES = ("GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", *commit_contents.PLACES)
 _HOMES = ("HOME", "XDG_CONFIG_HOME")
@@ -114,8 +119,16 @@ def _remotes(where: Layout, asked: str, start: Start) -> list[str]:
     meant = [asked] if asked else sorted(names)
     if not names.issuperset(meant) or not all(_is_as_before(s, names, where, start.since) for s in found):
         return []
-    hooks = Path(where.common_dir, "hooks").glob("*")
-    return meant if all(_is_old(str(hook), start.since) for hook in hooks) else []
+    return meant if all(_is_old(hook, start.since) for hook in _hooks(where, found)) else []
+
+
+def _hooks(where: Layout, found: Sequence[Setting]) -> Iterator[str]:
+    """The programs that a commit or a push runs, and those beside them that they may run: husky's are one folder up."""
+    set_to = [s.value for s in found if s.key == "core.hookspath" and s.value]
+    folder = Path(where.root, Path(set_to[-1]).expanduser()) if set_to else Path(where.common_dir, "hooks")
+    beside = folder.parent if set_to and folder.parent.is_relative_to(where.root) else folder
+    for one in {folder, beside} - {Path(where.root)}:
+        yield from (str(path) for path in one.glob("*") if path.is_file())
 
 
 def _is_as_before(setting: Setting, names: set[str], where: Layout, since: float) -> bool:
@@ -172,18 +185,26 @@ def _uncommitted(where: Layout, said: str, folder: Path) -> list[str] | None:
     """What is staged, and what is changed or new in the work tree, as a commit each; None for too much of it."""
     head = repository.head(where.root)
     shadow = PrivateGitDir(where, folder)
-    shadow.make(filters=False)
+    found = settings(where.git)
+    shadow.make(found, filters=False)
     shadow.copy_index()
     with contextlib.suppress(FileNotFoundError):
         shutil.copyfile(f"{where.common_dir}/shallow", folder / "shallow")
+    shadow.unflag(shadow.flagged())  # a commit that names such a file takes it
     names = scan(shadow, "--exclude-standard")
+    told = {s.key: s.value for s in found}
+    if (told.get("core.ignorecase", "false") or "true").lower() not in _NO:  # it may take a rule back, too
+        names = list(dict.fromkeys((*names, *shadow.git.names("-c", "core.ignoreCase=true", *_OTHERS))))
     if not head or len(names) > FILES or sum(map(int, _sizes(where.root, names))) > BYTES:
         return None
     git = replace(shadow.git, seconds=SECONDS)
+    for name in _MESSAGES:
+        with contextlib.suppress(FileNotFoundError):
+            said += "\n" + Path(where.git_dir, name).read_text("utf-8", "surrogateescape")
     staged, tree = git.text("write-tree"), capture(shadow, names)
     if tree.left_out:
         return None
-    made, words = [head], os.fsencode(said)
+    made, words = [head], said.encode("utf-8", "surrogateescape")
     for one in (staged, tree.hash):
         made.append(os.fsdecode(git.run("commit-tree", one, "-p", made[-1], "-F", "-", stdin=words)).strip())
     return made[1:]
@@ -196,15 +217,20 @@ def _sizes(root: str, names: Sequence[str]) -> Iterator[int]:
 
 
 def _sources(where: Layout, refs: Sequence[str]) -> list[str] | None:
-    """The objects that refspecs name; one that is not there yet is a branch made of HEAD."""
+    """The objects that refspecs name; one that is not there yet is a branch made of HEAD.
+
+    A push takes a branch or a tag of that name before all that else may have it: an object, ``ORIG_HEAD``.
+    """
     found = []
     for refspec in refs:
         source = refspec.partition(":")[0]
-        if not source or source == "tag" or source[0] in "+-" or "*" in source:
+        if not source or source == "tag" or source[0] in "+-^" or any(sign in source for sign in ("*", "@{")):
             return None
         if any(part.startswith(pushes_and_refs.PRIVATE) for part in refspec.split(":")):
             return None
         found.append(where.git.text("rev-parse", "--verify", "--quiet", "--end-of-options", source, ok=(0, 1)))
+        named = (f"refs/heads/{source}", f"refs/tags/{source}")
+        found += where.git.text("for-each-ref", "--format=%(objectname)", *named).split()
     return [identity for identity in found if identity]
 
 
@@ -216,7 +242,23 @@ def _out(where: Layout, remote: str, since: float) -> Iterator[str]:
         rows = (line.split(" ") for line in packed.read_text("utf-8", "surrogateescape").splitlines())
         yield from (row[0] for row in rows if len(row) == 2 and row[1].startswith(below))
     folder = common / below
-    for path in folder.rglob("*") if os.path.realpath(folder) == str(folder) else ():
-        if path.is_file() and os.path.realpath(path) == str(path) and _is_old(str(path), since):
+    if not folder.is_dir() or os.path.realpath(folder) != str(folder) or not _is_in_place(folder, below, since):
+        return
+    for path in folder.rglob("*"):
+        within = [p for p in path.parents if p != folder and p.is_relative_to(folder)]
+        if path.is_file() and os.path.realpath(path) == str(path) and _are_old((path, *within), since):
             text = path.read_text("utf-8", "surrogateescape").strip()
             yield from [text] if re.fullmatch(r"[0-9a-f]{40,64}", text) else []
+
+
+def _is_in_place(folder: Path, below: str, since: float) -> bool:
+    """Whether nobody moved other references there: files in a folder that is moved keep their times."""
+    with contextlib.suppress(OSError):
+        head = folder / "HEAD"
+        named = _is_old(str(head), since) and head.read_text("utf-8", "surrogateescape").startswith(f"ref: {below}")
+        return named or _is_old(str(folder), since)
+    return _is_old(str(folder), since)
+
+
+def _are_old(paths: Sequence[Path], since: float) -> bool:
+    return all(_is_old(str(path), since) for path in paths)

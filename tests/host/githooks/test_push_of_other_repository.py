@@ -18,6 +18,7 @@ CLEAN, UNKNOWN = "", None
 LEAKS, KEPT = "GitHub", "restricted"
 OWN = "hunter2-of-the-person"
 PUSH = ("origin", "HEAD")
+ASIDE = "git checkout -qb f; echo $T > a; git add a; git commit -qm a; git checkout -q main"
 NOW = [
     ("true", PUSH, CLEAN, "nothing at all"),
     ("echo a > a; mkdir d; echo b > d/b; echo c >> README.md", PUSH, CLEAN, "new and changed files"),
@@ -38,6 +39,17 @@ NOW = [
     ("git checkout -qb f; echo $T > a; git add a; git commit -qm a; git checkout -q main", ("origin", "f"), LEAKS, "f"),
     ("git checkout -qb f; echo $T > a; git add a; git commit -qm a; git checkout -q main", PUSH, CLEAN, "not sent"),
     ("echo $T > a; git add a; git commit -qm a; git update-ref refs/remotes/origin/x HEAD", PUSH, LEAKS, "forged"),
+    (f"{ASIDE}; git branch ORIG_HEAD f; git rev-parse HEAD > .git/ORIG_HEAD", ("origin", "ORIG_HEAD"), LEAKS,
+     "a branch by another's name"),
+    (f"{ASIDE}; git merge -q f; git reset -q --hard HEAD~1", ("origin", "HEAD@{2}:x"), UNKNOWN, "by a log that moves"),
+    ("true", ("origin", "^x"), UNKNOWN, "all but one"),
+    ("echo $T > .git/SQUASH_MSG", PUSH, LEAKS, "in a message that waits"),
+    ("echo $T > .git/MERGE_MSG", PUSH, LEAKS, "in another"),
+    ("echo a > .git/SQUASH_MSG", PUSH, CLEAN, "a message that holds nothing"),
+    ("git update-index --assume-unchanged README.md; echo $T >> README.md", PUSH, LEAKS, "flagged as unchanged"),
+    ("git update-index --skip-worktree README.md; echo a >> README.md", PUSH, CLEAN, "flagged, and harmless"),
+    ("git config core.ignorecase true; printf '*.x\\n!K.x\\n' > .gitignore; echo $T > k.x", PUSH, LEAKS, "in any case"),
+    ("git config core.ignorecase true; echo $T > ignored; echo a > a", PUSH, CLEAN, "ignored in that case"),
     ("git tag -am $T t", ("origin", "t"), LEAKS, "in what a tag says"),
     (f"echo {OWN} > a", PUSH, "the value of PASSWORD", "a value of the person's"),
     ("echo A=1 > .env", PUSH, KEPT, "a restricted file"),
@@ -48,6 +60,8 @@ NOW = [
     ("true", ("https://example.com/x.git", "HEAD"), UNKNOWN, "an address"),
     ("git remote add me ../evil.git", ("me", "HEAD"), UNKNOWN, "a new remote"),
     ("git remote set-url origin ../evil.git", PUSH, UNKNOWN, "set anew"),
+    ("git remote set-url origin me.example:x@$(git config remote.origin.url)", PUSH, UNKNOWN, "an address as a login"),
+    ("git remote set-url origin a@$(git config remote.origin.url)", PUSH, CLEAN, "a login"),
     ("git remote set-url --push origin ../evil.git", PUSH, UNKNOWN, "for pushes"),
     ("git config url.../evil.git.insteadOf $PWD/../remote.git", PUSH, UNKNOWN, "in its place"),
     ("git config include.path ../x", PUSH, UNKNOWN, "settings from elsewhere"),
@@ -142,3 +156,21 @@ def test_a_linked_work_tree_and_a_folder_below(clone: Path) -> None:
     put(clone.parent / "tree", "a", f"{TOKEN}\n")
     assert LEAKS in (seen(clone.parent / "tree", PUSH, since) or "")
     assert seen(clone / "sub", PUSH, since) == CLEAN
+
+
+def test_references_that_are_moved_there_tell_nothing(clone: Path) -> None:
+    run(clone, "git checkout -qb w/f; echo $T > a; git add a; git commit -qm a; git checkout -q main")
+    since = time.time() + 0.02
+    time.sleep(0.04)
+    run(clone, "mv .git/refs/heads/w .git/refs/remotes/origin/w; git branch f origin/w/f")
+    assert LEAKS in (seen(clone, ("origin", "f"), since) or "")
+
+
+@pytest.mark.parametrize(("name", "found"), [(".husky/_/x", UNKNOWN), (".husky/pre-commit", UNKNOWN), ("a", CLEAN)])
+def test_hooks_stand_where_the_settings_say(clone: Path, *, name: str, found: str | None) -> None:
+    git(clone, "config", "core.hooksPath", ".husky/_")
+    put(clone, ".husky/_/h")
+    since = time.time() + 0.02
+    time.sleep(0.04)
+    put(clone, name, "echo\n")
+    assert seen(clone, PUSH, since) is found
