@@ -35,6 +35,17 @@ ROWS = [
         "npx live-server --host=localhost")),
     *((text, BESIDE, ALLOW, "a folder without") for text in (
         SERVE + " -d dist", "cd dist && " + SERVE, "npx serve -s dist", "npx http-server dist -p 8123")),
+    *((text, BESIDE, ALLOW, "a folder that is yet to be built") for text in (
+        "npm run build && npx serve -s build -l 4173", "npx serve out", "npx http-server build -p 8080 --cors",
+        "npx live-server --port=8080 build", "php -S 0.0.0.0:8000 -t public", "ruby -run -e httpd build -p 8000",
+        "caddy file-server --root build --listen :8080", "updog -d build -p 9000")),
+    *((text, BESIDE, DENY, "a value is no folder") for text in (
+        "npx serve -p 3000", "npx serve -c serve.json", "npx http-server -p 8080 -c-1 -o",
+        "php -S 0.0.0.0:8000 router.php",
+        "caddy file-server --listen :8080 --root .", "ruby -run -e httpd -p 8000", "npx serve -s . -l 80")),
+    ("npx serve -l tcp://localhost:3000 .", BESIDE, ALLOW, "this machine alone, and a folder behind it"),
+    ('npx serve "$OUT"', BESIDE, ALLOW, "nobody knows what"),
+    (SERVE, {"certs/localhost+2-key.pem": PEM, "server.test.key": PEM}, ALLOW, "keys of this machine and of tests"),
     (SERVE, {"index.html": "x"}, ALLOW, "nothing secret lies there"),
     (SERVE, {".env.example": KEY}, ALLOW, "an example"),
     (SERVE, {".env": "PORT=3000\nVITE_API_URL=https://api.acme.io\n"}, ALLOW, "settings without a secret"),

@@ -69,6 +69,18 @@ OPTIONS = {
     ),
     "etcd": options("--listen-client-urls= --advertise-client-urls= --data-dir= --name="),
     "dockerd": options("-H= --host= --data-root= --config-file="),
+    "serve": options(
+        "-l= --listen= -p= -c= --config= --ssl-cert= --ssl-key= --ssl-pass= "
+        "-s --single -C --cors -d --debug -L -n -u -S"
+    ),
+    "http-server": options(
+        "-p= --port= -a= -c= -e= --ext= -P= --proxy= --proxy-options= -t= -T= --mimetypes= -C= --cert= -K= --key= "
+        "--username= --password= --base-dir= -o -d -i -g -b -r -s -S -U --cors --gzip --brotli --silent --tls"
+    ),
+    "miniserve": options("-p= --port= -i= --interfaces= -a= --auth= --index= --title= --route-prefix= -c= -d="),
+    "dufs": options("-b= --bind= -p= --port= -a= --auth= -c= --config= --path-prefix= --assets= --hidden="),
+    "updog": options("-d= --directory= -p= --port= --password="),
+    "caddy": options("-r= --root= -l= --listen= -d= --domain= -c= --config= -a= --adapter= -f= --from= -t= --to="),
     **dict.fromkeys(_TERMINALS, options("-i= --interface= -a= --address= --host= -p= --port= -c= --credential=")),
 }
 _NO_TOKEN = re.compile(
@@ -83,6 +95,8 @@ _HERE = re.compile(r"(?:.*[=/ ])?(?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)(?::\
 _PYTHONS = ("python", "python3", "python2")
 _SERVERS = frozenset(("http-server", "serve", "live-server", "miniserve", "updog", "dufs", "caddy", "servor"))
 """File servers that listen on all interfaces unless they are told where."""
+_ROOT = ("-r", "--root", "-d", "--directory")
+"""Options for the folder that is served; else it is the first operand, which a build may be yet to make."""
 
 
 PROGRAMS = (
@@ -107,15 +121,23 @@ def opened(call: Call) -> Iterator[Effect]:
     if program.startswith("jupyter") and any(map(_NO_TOKEN.fullmatch, texts)) and _is_wide(texts):
         yield call.effect(Kind.PRIVILEGE, TARGET)
     if (program in _PYTHONS and ("-m", "http.server") in pairwise(texts)) or (program == "ruby" and "httpd" in texts):
-        folders = [b for a, b in pairwise(texts) if a in ("-d", "--directory")]
-        folders += [item.text for item in call.operands if program == "ruby" and call.is_folder(item)]
+        folders = _values(texts, "-d", "--directory")
+        if program == "ruby":
+            folders = [item.text for item in call.operands if item.text != "httpd" and not item.text.isdigit()][:1]
         yield from _serves(call, folders, everywhere=True, wide=bool({"0.0.0.0", "::"} & {*texts}))  # noqa: S104
     elif program == "busybox" and texts[:1] == ["httpd"]:
-        yield from _serves(call, [b for a, b in pairwise(texts) if a == "-h"], everywhere=True)
-    elif program in _SERVERS or (program == "php" and "-S" in texts):
-        folders = [item.text for item in call.fields[1:] if item.text[:1] in ("/", "~", ".") or call.is_folder(item)]
-        everywhere = program in _SERVERS and (program != "caddy" or texts[:1] == ["file-server"])
-        yield from _serves(call, folders, everywhere=everywhere, wide=_is_wide(texts))
+        yield from _serves(call, _values(texts, "-h"), everywhere=True)
+    elif program == "php" and "-S" in texts:
+        yield from _serves(call, _values(texts, "-t", "--docroot"), wide=_is_wide(texts))
+    elif program in _SERVERS:
+        everywhere = program != "caddy" or texts[:1] == ["file-server"]
+        given = call.parsed.values(*_ROOT) or (call.operands[:1] if program != "caddy" else [])
+        if all(item.known for item in given):
+            yield from _serves(call, [item.text for item in given], everywhere=everywhere, wide=_is_wide(texts))
+
+
+def _values(texts: Sequence[str], *names: str) -> list[str]:
+    return [after for word, after in pairwise(texts) if word in names]
 
 
 _LISTENS = re.compile(r"(?i)(?:tcp|udp|openssl|sctp)[46]?-l(?:isten)?:(?!.*\bbind=(?:127\.|localhost|\[?::1))")

@@ -18,6 +18,10 @@ _NAMES = (".*", "*", "*/.env*", "*/*.pem", "*/*.key", "*/*service*account*.json"
 _MOST = 20
 """Files that are looked into."""
 _KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----|\"private_key\"\s*:|:_authToken\s*=\s*[^\s$]")
+_OWN_KEY = re.compile(
+    r"(?i).*(?:localhost|127\.0\.0\.1|snakeoil|self-?signed|[/._-](?:test|dev|example)[._-])[^/]*(?<=\.pem|\.key)"
+)
+"""Files of keys for development, as mkcert calls them."""
 _LINE = re.compile(r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*[\"']?([^\s\"'#]*)")
 _LOGIN = re.compile(r"\w+://[^/\s:@]*:[^/\s@]{6,}@(?!(?:localhost|127[\d.]+|\[::1\]|[\w-]+)(?:[:/?]|$))\S+")
 """With a password, at a machine that is neither this one nor a neighbour in its compose file."""
@@ -33,7 +37,11 @@ def are_below(call: Call, folder: str) -> bool:
     if places.is_inside(call.command) or places.is_away(call.command):
         return False
     found = (path for name in _NAMES for path in call.world.glob(f"{folder.rstrip('/')}/{name}"))
-    files = (path for path in found if may_hold_secret(path) and call.world.kind(path) == "file")
+    files = (
+        path
+        for path in found
+        if not _OWN_KEY.fullmatch(path) and may_hold_secret(path) and call.world.kind(path) == "file"
+    )
     return any(call.world.fulfils(path, _has_secret) for path in islice(files, _MOST))
 
 
