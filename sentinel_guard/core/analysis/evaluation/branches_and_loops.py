@@ -14,6 +14,7 @@ from sentinel_guard.core.analysis.evaluation.conditions import absent, assume, e
 from sentinel_guard.core.analysis.evaluation.loop_iterations import walk_iterations
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
+from sentinel_guard.core.analysis.expansion.file_overlay import WAITED
 from sentinel_guard.core.analysis.expansion.glob_patterns import matches
 from sentinel_guard.core.analysis.expansion.output_visibility import (
     compared_values,
@@ -184,6 +185,8 @@ def loop(walk: Walker, node: Loop, place: WalkContext) -> str:
     inner = replace(place, maybe=True)
     mark, begun = len(walk.effects), walk.world.mark()
     text = walk_iterations(walk, node, inner)
+    if node.kind != "for":
+        walk.world.unmake(WAITED)
     walk.world.may_have_ended([] if _surely_begins(node) else [begun])
     counted = node.kind == "for" and not any("$(" in word.source or "`" in word.source for word in node.words or ())
     if on := acts_on_many.in_loop(walk.effects[mark:], counted=counted):

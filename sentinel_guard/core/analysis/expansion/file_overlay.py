@@ -19,6 +19,9 @@ MAX_COMMITTED = 10
 _DESCRIPTORS = re.compile(r"/proc/[^/]+/fd")
 _STDIN = re.compile(r"/dev/(?:stdin|fd/0)|/proc/(?:self|thread-self|\d+|self/task/\d+)/fd/0")
 
+WAITED = "waited"
+"""Stirred by a loop that ends nobody knows when: what is there now may be something else by then."""
+
 
 class Overlay(WrittenFiles):
     """A World on top of another one. Lives for one analysis, so it may remember what it asked."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
+from sentinel_guard.core.analysis.expansion.file_overlay import WAITED, Overlay
 from sentinel_guard.core.analysis.programs.git.changes_repository import only_looks
 from sentinel_guard.core.model import Command, Effect, Kind
 
@@ -41,8 +41,11 @@ def looked_at(effects: Sequence[Effect], world: Overlay) -> Sequence[Effect]:
     """The effects, each such push as the machine tells of it: from another repository no more where all that it may
     send was looked at and nothing was found, else with what was found.
     """
-    if not any(map(_is_meant, effects)) or world.is_stirred(LED) or not all(map(_may_stand, effects)):
+    last = max((n for n, effect in enumerate(effects) if _is_meant(effect)), default=None)
+    if last is None or world.is_stirred(LED) or not all(map(_may_stand, effects)):
         return effects
+    if world.is_stirred(WAITED) or any(map(_waits, effects[:last])):
+        return effects  # what another call does meanwhile is not looked at
     given = [(e.folder, e.command) for e in effects if e.kind is Kind.EXECUTE and e.command and e.target == "git"]
     if len({(folder, *command.argv[1 : 3 if command.argv[1] == "-C" else 1]) for folder, command in given}) > 1:
         return effects  # in another work tree, too, which is not looked at
@@ -73,6 +76,18 @@ def _may_stand(effect: Effect) -> bool:
         return plain and (_is_git(command) if command.program == "git" else _only_looks(command))
     amends = effect.kind is Kind.GIT_REWRITE and effect.target == "history" and command.subcommand == "commit"
     return amends or (effect.kind in (Kind.PUBLISH, Kind.NETWORK) and command.subcommand == "push")
+
+
+def _waits(effect: Effect) -> bool:
+    """Whether it may take as long as a text likes."""
+    command = effect.command
+    if effect.kind is not Kind.EXECUTE or command is None:
+        return False
+    follows = command.program == "tail" and any(
+        flag[:2] in ("-f", "-F") or flag == "--follow" for flag in command.flags
+    )
+    watches = command.program == "gh" and ("watch" in command.argv or "--watch" in command.flags)
+    return command.program == "sleep" or follows or watches
 
 
 def _only_looks(command: Command) -> bool:
