@@ -50,6 +50,8 @@ def cd(_walk: Walker, fields: Fields, place: WalkContext) -> str:
     elif scope.cwd is not None and items[0].text:
         scope.cwd = paths.locate(items[0].text, scope.cwd, scope.world)
     if place.stumbles and scope.cwd is not None and not scope.world.kind(scope.cwd):
+        if before is not None and scope.world.is_fetched(scope.cwd):
+            scope.world.fetched.add(before)  # unless the clone failed, what follows is meant in there
         scope.cwd = before
         return ""
     scope.hold("OLDPWD", (before,) if before is not None else None)

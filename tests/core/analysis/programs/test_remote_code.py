@@ -61,6 +61,8 @@ UNSEEN = [
     ("git clone https://github.com/x/y /tmp/y && make -C /tmp/y install", "a repository that is built"),
     ("git clone https://github.com/x/y && cd y && npm ci", "a repository that is installed"),
     ("git clone https://github.com/x/y && ./y/install.sh", "a repository's script"),
+    ("git clone https://github.com/x/y\ncd y\n./install.sh", "a repository's script, unless the clone fails"),
+    ("git clone https://github.com/x/y /tmp/y; cd /tmp/y; make", "a repository that is built, unless the clone fails"),
     ("git clone https://github.com/x/y /tmp/y && git clone /tmp/y /tmp/z && make -C /tmp/z", "a clone of a clone"),
     ("git clone ssh://h/y /tmp/y && git clone file:///tmp/y /tmp/z && make -C /tmp/z", "the same by its address"),
     ("git clone ssh://h/y /tmp/y && git clone file:///tmp/%79 /tmp/z && make -C /tmp/z", "its address, escaped"),
@@ -220,6 +222,7 @@ SEEN = [
     ("docker compose exec web wget -qO- http://api:5678", "a request within the project"),
     ("docker-compose run --rm web curl -s http://api/health", "the same"),
     ("git clone https://github.com/x/y && ls y && cat y/README.md", "it is looked at"),
+    ("git clone https://github.com/x/y; cd y; git log -3; cat README.md", "it is looked at, unless the clone fails"),
     ("git clone https://github.com/x/y /tmp/y && make test", "this repository's own target"),
     ("git clone ../other /tmp/y && make -C /tmp/y", "a clone of what lies here"),
 ]
