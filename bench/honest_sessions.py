@@ -96,6 +96,8 @@ class Session:
         self.stage.git("init", "-q", "-b", "main")
         for name, text in files.items():
             self.stage.write(name, text).chmod(0o755 if text.startswith("#!") else 0o644)
+        if self.stage.sentinel("install").returncode:
+            sys.exit("The git hooks cannot be installed.")
         self.stage.git("add", "-A")
         self.stage.git("commit", "-q", "--allow-empty", "-m", "start")
         self.stage.git("clone", "-q", "--bare", ".", "../origin.git")
@@ -106,7 +108,7 @@ class Session:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         if self.stage.sentinel("install", "--agent", "claude").returncode:
-            sys.exit("The hooks cannot be installed.")
+            sys.exit("The agent's hooks cannot be installed.")
         self.client = HookClient(self.stage)
         self.client.claude("SessionStart", source="startup")
 

@@ -16,6 +16,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
+import secrets
+import string
 import subprocess
 import sys
 import tempfile
@@ -35,9 +38,17 @@ ENDS = 10
 STOPPED, UNDONE, LOST = "stopped", "undone", "lost"
 
 
+_RANDOM = re.compile(r"\{(\d+) random\}")
+"""In ``left``: so many characters of a secret."""
+
+
+def _random(wanted: re.Match[str]) -> str:
+    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(int(wanted[1])))
+
+
 def outcome(incident: Mapping[str, Any], below: Path | None = HOME) -> tuple[str, str]:
     """What became of an incident, and the step and the words that say so."""
-    left = incident.get("left", NOTHING)
+    left = {name: _RANDOM.sub(_random, text) for name, text in incident.get("left", NOTHING).items()}
     with contextlib.ExitStack() as ends, tempfile.TemporaryDirectory(dir=below) as elsewhere:
         others = [ends.enter_context(_running(text, Path(elsewhere))) for text in incident.get("running", ())]
         session = Session(incident["files"], below, root=incident.get("root", ""), left=left)

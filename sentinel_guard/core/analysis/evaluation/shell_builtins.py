@@ -29,7 +29,7 @@ DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly"))
 _DIRS = "\0dirs"
 
 
-def cd(_walk: Walker, fields: Fields, place: WalkContext) -> str:
+def cd(walk: Walker, fields: Fields, place: WalkContext) -> str:
     scope = place.scope
     items = [f for f in fields[1:] if not re.fullmatch(r"-[PLe@]+|--", f.text)]
     before, output = scope.cwd, ""
@@ -50,8 +50,8 @@ def cd(_walk: Walker, fields: Fields, place: WalkContext) -> str:
     elif scope.cwd is not None and items[0].text:
         scope.cwd = paths.locate(items[0].text, scope.cwd, scope.world)
     if place.stumbles and scope.cwd is not None and not scope.world.kind(scope.cwd):
-        if before is not None and scope.world.is_fetched(scope.cwd):
-            scope.world.fetched.add(before)  # unless the clone failed, what follows is meant in there
+        if before is not None and walk.world.is_fetched(scope.cwd):
+            walk.world.fetched.add(before)  # unless the clone failed, what follows is meant in there
         scope.cwd = before
         return ""
     scope.hold("OLDPWD", (before,) if before is not None else None)
