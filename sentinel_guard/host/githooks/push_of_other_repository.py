@@ -35,6 +35,8 @@ FILES, COMMITS, BYTES = 2000, 500, 10 << 20
 """That are looked at."""
 SECONDS = 2.0
 """For each question to git about the work tree."""
+WITHIN = 600
+"""Seconds between what git notes in a log and the writing of it: a message is written, a pack is fetched."""
 SHOWN = 3
 """Finds that are told."""
 _PLAIN = re.compile(
@@ -82,9 +84,8 @@ def look(push: Push, start: Start, policy: Callable[[Path], Policy], known: Know
     """What was found, in redacted words, empty for nothing; None where not all is known. Blocks while git works."""
     try:
         top = repository.top(push.folder)
-        if top is None or _is_led(start):
+        if top is None or _is_led(start) or not _is_of_here(where := layout(top), start.since):
             return None
-        where = layout(top)
         if os.path.lexists(f"{where.git_dir}/MERGE_HEAD") or os.path.lexists(f"{where.common_dir}/reftable"):
             return None
         remotes, sources = _remotes(where, push.remote, start), _sources(where, push.refs)
@@ -101,6 +102,19 @@ def look(push: Push, start: Start, policy: Callable[[Path], Policy], known: Know
             return _found(case, made, sources, out) if made else None
     except (SentinelError, OSError, ValueError):
         return None
+
+
+def _is_of_here(where: Layout, since: float) -> bool:
+    """Whether git worked in a repository on this machine before the session: one of its logs was written when the last
+    entry says. What a checkout or a package brought along, and is called ``.git`` since, has other times.
+    """
+    for path in Path(where.common_dir, "logs").rglob("*"):
+        if path.is_file() and _is_old(str(path), since):
+            last = path.read_bytes().rstrip(b"\n").rpartition(b"\n")[2]
+            noted = re.search(rb"> (\d+) [+-]\d{4}(?:\t|$)", last)
+            if noted and abs(int(noted[1]) - path.stat().st_ctime) < WITHIN:
+                return True
+    return False
 
 
 def _is_led(start: Start) -> bool:
@@ -135,7 +149,8 @@ def _is_as_before(setting: Setting, names: set[str], where: Layout, since: float
     key, value = setting.key.lower(), setting.value or ""
     if _MORE.fullmatch(key) or (key == "push.default" and value not in _OWN_DEFAULTS):
         return False
-    if _PLAIN.fullmatch(key) or _is_old(os.path.join(where.root, setting.origin), since):  # noqa: PTH118 - text with surrogates
+    origin = os.path.join(where.root, setting.origin)  # noqa: PTH118 - text with surrogates
+    if _PLAIN.fullmatch(key) or (_is_old(origin, since) and _is_way_old(Path(origin), since)):
         return True
     if key.endswith((".remote", ".pushremote", "remote.pushdefault")):
         return value in names
@@ -145,6 +160,13 @@ def _is_as_before(setting: Setting, names: set[str], where: Layout, since: float
 def _is_old(path: str, since: float) -> bool:
     """Whether nobody changed a file since; a link counts, and what it leads to."""
     return max(os.lstat(path).st_ctime, os.stat(path).st_ctime) < since  # noqa: PTH116 - text with surrogates
+
+
+def _is_way_old(path: Path, since: float) -> bool:
+    """Whether nobody moved or linked the folder of a settings file there: what is in it keeps its times."""
+    home, folder = Path.home(), path.parent
+    kept = folder == home or not folder.is_relative_to(home) or folder.name == ".git" or _is_old(str(folder), since)
+    return kept and all(one.lstat().st_ctime < since for one in path.parents if one.is_symlink())
 
 
 def _cloned_from(where: Layout, remote: str, since: float) -> str:

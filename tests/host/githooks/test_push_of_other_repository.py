@@ -132,6 +132,44 @@ def test_of_a_repository_of_the_session_nothing_is_known(clone: Path) -> None:
     assert seen(clone, PUSH, time.time() - 60) is None
 
 
+BROUGHT = [
+    ("mv source/dot work/.git", "moved"),
+    ("ln -s ../source/dot work/.git", "linked"),
+    ("echo gitdir: ../source/dot > work/.git", "named"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), BROUGHT)
+def test_a_repository_that_a_checkout_brought_along_is_nobodys(clone: Path, *, text: str, why: str) -> None:
+    top = clone.parent
+    run(
+        top,
+        "cp -r clone/.git source/dot; mkdir work",
+    )
+    run(top, "find source/dot/logs -type f -exec sed -i 's/> [0-9]* /> 1700000000 /' {} +")
+    since = time.time() + 0.02
+    time.sleep(0.04)
+    run(top, text)
+    assert seen(top / "work", PUSH, since) is UNKNOWN, why
+
+
+@pytest.mark.parametrize("text", ["ln -s $PWD/source/git $HOME/.config/git", "mv source/git $HOME/.config/git"])
+def test_settings_that_a_checkout_brought_along_are_not_the_persons(
+    clone: Path, monkeypatch: pytest.MonkeyPatch, *, text: str
+) -> None:
+    top = clone.parent
+    monkeypatch.setenv("HOME", str(top / "home"))
+    monkeypatch.delenv("GIT_CONFIG_GLOBAL", raising=False)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    put(top, "source/git/config", '[url "me.example:x"]\n\tinsteadOf = /\n')
+    (top / "home/.config").mkdir(parents=True)
+    since = time.time() + 0.02
+    time.sleep(0.04)
+    assert seen(clone, PUSH, since) == CLEAN
+    run(top, text)
+    assert seen(clone, PUSH, since) is UNKNOWN
+
+
 def test_what_the_commands_say_is_sent_too(clone: Path) -> None:
     since = time.time()
     assert LEAKS in (seen(clone, PUSH, since, f"commit\n-m\n{TOKEN}") or "")
