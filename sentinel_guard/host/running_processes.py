@@ -117,9 +117,21 @@ class RunningProcesses:
         folder = _folder(peer.pid)
         if not above and not self._is_of_another(peer.pid):
             young = ancestry.began(peer) >= self._started
-            if young or any(inside(folder, top) for top in self._tops) or self._is_temporary(folder):
+            if young or any(map(self._is_ours, (folder, self._folder_of_job(peer.pid)))):
                 return None
         return Running(peer.pid, self._name(peer.pid), folder, above)
+
+    def _is_ours(self, folder: str) -> bool:
+        return any(inside(folder, top) for top in self._tops) or self._is_temporary(folder)
+
+    def _folder_of_job(self, pid: int) -> str:
+        """Where whoever leads its job works: a browser's own children lock themselves in elsewhere. What the agent
+        leads is no job of the repository's.
+        """
+        with contextlib.suppress(OSError):
+            leader = os.getpgid(pid)
+            return "" if leader in (peer.pid for peer in self._above) else _folder(leader)
+        return ""
 
     def _is_temporary(self, folder: str) -> bool:
         return f"{folder}/" in paths.TEMPORARY or paths.is_temporary(folder, self._root, self._home)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -148,6 +149,21 @@ def test_the_agent_and_what_it_runs_in(tmp_path, start):
     assert look(tmp_path, BEFORE, caller=caller).select(by("^/bin/sh -c sleep 60", By.LINE)) == ()
     below = look(tmp_path, BEFORE, caller=caller, calls=(pid,)).select(by(NAME))
     assert below == (), "a step of a call is the session's"
+
+
+@pytest.mark.parametrize(("leads", "others", "why"), [("repo", 0, "of its job"), ("other", 1, "of another's job")])
+def test_who_leads_a_job_says_whose_it_is(start, tmp_path, leads, others, why):
+    """As with a browser that a test run left: its children lock themselves in elsewhere."""
+    text = f"(cd / && exec {tmp_path}/repo/{NAME} 60); true"
+    with subprocess.Popen(["/bin/sh", "-c", text], cwd=tmp_path / leads, process_group=0) as leader:
+        assert until(lambda: [p for p in processes.descendants(processes.identify(leader.pid)) if _is_named(p.pid)])
+        found = look(tmp_path).select(by(NAME))
+        os.killpg(leader.pid, signal.SIGKILL)
+    assert len(found) == others, why
+
+
+def _is_named(pid: int) -> bool:
+    return processes.name(pid) == NAME
 
 
 def iter_children(pid: int):

@@ -32,6 +32,9 @@ _LISTEN = "LISTEN"
 _AWK = re.compile(r"(!?)\s*/((?:[^/\\]|\\.)+)/")
 _NAMES_ONLY = re.compile(r"\b(?:comm|ucmd)\b")
 _LINES = re.compile(r"\b(?:args|cmd|command)\b")
+_PID_FILE = re.compile(r".*\.pid")
+_SAID = re.compile(r"[A-Za-z]|\d{4}")
+"""A port, too; fewer digits stand in each line of a list."""
 _GREPS = ("grep", "egrep", "fgrep", "rg", "ag")
 
 
@@ -108,11 +111,15 @@ class Lookups:
         self._by = By.LINE
         self._lists = False
         """A list of processes is what the next filter reads."""
+        self._from_elsewhere = False
+        """What was told last are pids that nobody looked up."""
 
     def add(self, command: Command) -> None:
         """The next command of the text."""
         name = command.program
-        if name == "ps":
+        if name == "jobs" or (name == "cat" and any(map(_PID_FILE.fullmatch, command.operands))):
+            self._from_elsewhere = True
+        elif name == "ps":
             self._begin(command, name)
         elif name == "pgrep":
             self._lists = _has(_parsed(command, _PGREP), "-a", "-l", "--list-name", "--list-full")
@@ -133,12 +140,18 @@ class Lookups:
         or is a variable.
         """
         here = word.startswith(("$(", "`")) and not word.startswith(("$(stdin", "$(echo", "$(printf"))
+        if self._from_elsewhere and not here:
+            return ()
         found = [one for name, one in self._found if not here or re.search(rf"\b{name}\b", word)]
         return tuple(one for one in found if one.criteria or one.port)
 
     def _keep(self, name: str, found: Selection | None) -> None:
         if found is not None:
-            self._found.append((name, found))
+            self._append(name, found)
+
+    def _append(self, name: str, found: Selection) -> None:
+        self._found.append((name, found))
+        self._from_elsewhere = False
 
     def _begin(self, command: Command, name: str) -> None:
         words = command.argv[1:]
@@ -147,7 +160,7 @@ class Lookups:
         self._by, self._lists = By.NAME if short else By.LINE, True
         named = next((after for word, after in pairwise(words) if word == "-C"), "")
         found = _criterion(re.escape(named), By.NAME, whole=True) if named else None
-        self._found.append((name, Selection((found,) if found else ())))
+        self._append(name, Selection((found,) if found else ()))
 
     def _narrow(self, command: Command) -> None:
         """Lines that a grep or awk leaves of the list."""
@@ -167,7 +180,7 @@ def _grep(command: Command, by: By) -> Iterator[Criterion]:
     given = _parsed(command, _GREP)
     patterns = given.values("-e", "--regexp") or given.operands[:1]
     fixed, plain = _has(given, "-F") or command.program == "fgrep", command.program == "grep"
-    said = [item.text for item in patterns if re.search("[A-Za-z]", item.text) and "$" not in item.text.rstrip("$")]
+    said = [item.text for item in patterns if _SAID.search(item.text) and "$" not in item.text.rstrip("$")]
     if _has(given, "-o", "--only-matching") or len(said) != len(patterns):
         return
     read: Callable[[str], str] = re.escape if fixed else extended if plain and not _has(given, "-E", "-P") else str
