@@ -45,6 +45,8 @@ class Selection(NamedTuple):
     """Or are connected with such a port."""
     one: str = ""
     """``newest`` or ``oldest``: only this one."""
+    folder: str = ""
+    """The path of the folder in which they work has this in it."""
 
 
 class Running(NamedTuple):

@@ -31,7 +31,8 @@ def reached(effects: Iterable[Effect], world: World) -> Iterator[Effect]:
 
 
 def _found(effect: Effect, lookups: Lookups, world: World) -> Iterable[Running]:
-    return {one.pid: one for chosen in _selections(effect, lookups) for one in world.others(chosen)}.values()
+    chosen = _selections(effect, lookups)
+    return {one.pid: one for by in chosen for one in world.others(by) if by.folder in one.folder}.values()
 
 
 def _selections(effect: Effect, lookups: Lookups) -> Iterable[Selection]:

@@ -35,6 +35,7 @@ _LINES = re.compile(r"\b(?:args|cmd|command)\b")
 _PID_FILE = re.compile(r".*\.pid")
 _SAID = re.compile(r"[A-Za-z]|\d{4}")
 """A port, too; fewer digits stand in each line of a list."""
+_FOLDER_OF_PROCESS = re.compile(r"/proc/[^/]+/cwd/?")
 _GREPS = ("grep", "egrep", "fgrep", "rg", "ag")
 
 
@@ -113,10 +114,14 @@ class Lookups:
         """A list of processes is what the next filter reads."""
         self._from_elsewhere = False
         """What was told last are pids that nobody looked up."""
+        self._asks_folder, self._folder = False, ""
+        """Where a process works was asked, and with what that was compared just now."""
 
     def add(self, command: Command) -> None:
         """The next command of the text."""
         name = command.program
+        if name != "kill":
+            self._compare_folder(command)
         if name == "jobs" or (name == "cat" and any(map(_PID_FILE.fullmatch, command.operands))):
             self._from_elsewhere = True
         elif name == "ps":
@@ -143,7 +148,19 @@ class Lookups:
         if self._from_elsewhere and not here:
             return ()
         found = [one for name, one in self._found if not here or re.search(rf"\b{name}\b", word)]
-        return tuple(one for one in found if one.criteria or one.port)
+        folder = "" if word.startswith(("$(", "`")) else self._folder
+        return tuple(one._replace(folder=folder) for one in found if one.criteria or one.port)
+
+    def _compare_folder(self, command: Command) -> None:
+        """``[ "$(readlink /proc/$p/cwd)" = "$PWD" ]``, ``pwdx $p | grep -q "$PWD"``; what is denied leaves all."""
+        name, words, self._folder = command.program, command.argv[1:], ""
+        if name == "pwdx" or any(map(_FOLDER_OF_PROCESS.fullmatch, words)):
+            self._asks_folder = True
+        elif self._asks_folder and name in ("[", "test", "grep"):
+            self._asks_folder = False
+            meant = not _has(_parsed(command, _GREP), "-v") if name == "grep" else not {"=", "=="}.isdisjoint(words)
+            if meant and "!" not in words:
+                self._folder = next((word for word in words if word[:1] == "/"), "")
 
     def _keep(self, name: str, found: Selection | None) -> None:
         if found is not None:
