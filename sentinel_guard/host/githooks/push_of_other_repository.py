@@ -55,6 +55,8 @@ _MESSAGES = ("MERGE_MSG", "SQUASH_MSG")
 """Files of a git directory whose words a commit without a message has."""
 _SPEAKS = ("GIT_EDITOR", "GIT_PAGER", "GIT_TERMINAL_PROMPT")
 _MOVES = ("GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", *commit_contents.PLACES)
+_LEADS = re.compile(r"GIT_\w+|(?:LD|DYLD)_\w+|EDITOR|VISUAL|SSH_ASKPASS|(?i:https?_proxy|all_proxy)")
+"""Variables by which git, or what it starts, finds other settings, programs or ways."""
 _HOMES = ("HOME", "XDG_CONFIG_HOME")
 
 
@@ -122,8 +124,10 @@ def _is_led(start: Start) -> bool:
     given, begun = start.environ, start.begun
     if not begun or any(given.get(name) != os.environ.get(name) for name in _HOMES):
         return True
-    asked = (name for name in given if name.startswith("GIT_") and name not in _SPEAKS)
-    return any(given[name] != begun.get(name) or name in _MOVES for name in asked)
+    asked = (name for name in given if _LEADS.fullmatch(name) and name not in _SPEAKS)
+    led = any(given[name] != begun.get(name) or name in _MOVES for name in asked)
+    before = begun.get("PATH")
+    return led or shutil.which("ssh", path=given.get("PATH", before)) != shutil.which("ssh", path=before)
 
 
 def _remotes(where: Layout, asked: str, start: Start) -> list[str]:

@@ -73,6 +73,7 @@ ASKED = [
     ("GIT_INDEX_FILE=x git commit -qm x; git push", "another index"),
     ("export GIT_DIR=.git; git push", "exported"),
     ("HOME=/tmp/h git push", "other settings"),
+    ("https_proxy=http://me.example git push", "by way of another machine"),
     ("GIT_SSH_COMMAND='ssh -p 1' git push", "another way"),
     ("sudo git push", "as another person"),
     ("env X=1 git push", "through a program"),

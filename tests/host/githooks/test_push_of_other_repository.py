@@ -183,12 +183,22 @@ LED = [
     ("HOME", "/x"),
     ("GIT_WORK_TREE", "x"),
     ("GIT_AUTHOR_NAME", "x"),
+    ("LD_PRELOAD", "x"),
+    ("VISUAL", "x"),
+    ("https_proxy", "http://me.example"),
 ]
 
 
 @pytest.mark.parametrize(("name", "value"), LED)
 def test_variables_may_lead_it_elsewhere(clone: Path, *, name: str, value: str) -> None:
     assert seen(clone, PUSH, time.time(), **{name: value}) is None
+
+
+def test_the_program_that_reaches_a_remote_is_as_before(clone: Path) -> None:
+    places = os.environ["PATH"]
+    assert seen(clone, PUSH, time.time(), PATH=f"{clone}:{places}", VIRTUAL_ENV="x") == CLEAN
+    put(clone.parent, "bin/ssh").chmod(0o755)
+    assert seen(clone, PUSH, time.time(), PATH=f"{clone.parent}/bin:{places}") is UNKNOWN
 
 
 def test_a_linked_work_tree_and_a_folder_below(clone: Path) -> None:

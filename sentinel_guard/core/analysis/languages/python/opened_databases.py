@@ -224,7 +224,8 @@ def _is_apart(node: ast.AST) -> bool:
         case ast.Call(func=ast.Name(id="Engine" | "AsyncEngine") | ast.Attribute(attr="Engine" | "AsyncEngine")):
             return True
         case ast.Call(func=ast.Name(id="load_dotenv") | ast.Attribute(attr="load_dotenv")):
-            return any(keyword.arg not in ("dotenv_path", "verbose") for keyword in node.keywords)
+            plain = all(keyword.arg in ("dotenv_path", "verbose") for keyword in node.keywords)
+            return len(node.args) > 1 or not plain
         case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="config"), attr=name), args=given, keywords=named):
             told = bool(given) or any(keyword.arg is None for keyword in named)
             return told and name != "get" and not (name == "from_object" and all(map(_last, given)))

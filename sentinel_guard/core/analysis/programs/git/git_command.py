@@ -42,7 +42,10 @@ _ASKS_GIT = frozenset(("--version", "--html-path", "--man-path", "--info-path"))
 HELPER = "--helper"
 """Ends the names of programs in which git's scripts have a subcommand done (``git bisect--helper reset``)."""
 
-_LEADING = ("GIT_", "HOME", "XDG_CONFIG_HOME", "PATH", "LD_", "SSH_")
+_LEADING = (
+    *("GIT_", "HOME", "XDG_CONFIG_HOME", "PATH", "LD_", "SSH_", "EDITOR", "VISUAL"),
+    *("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
+)
 """Beginnings of variables by which git, or what it starts, finds other settings, programs or repositories."""
 _PUSHES = ("push", "send-pack", "http-push")
 

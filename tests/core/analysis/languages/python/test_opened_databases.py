@@ -112,6 +112,7 @@ LOST = [
     (RUN, db(f"import os\nos.environ['DATABASE_URL'] = 'postgresql://db.acme.io/shop'\n{DB}"), "set by the code"),
     (RUN, db(f"import os\nos.environ.update(x)\n{DB}"), "perhaps"),
     (RUN, db(f"from dotenv import load_dotenv\nload_dotenv(override=True)\n{DB}"), "a file before the variable"),
+    (RUN, db(f"from dotenv import load_dotenv\nload_dotenv(None, None, False, True)\n{DB}"), "the same, by position"),
     (RUN, db(DB.replace("'))", "'), creator=connect)").replace("db')", "db'), creator=connect")), "made by a function"),
     (RUN, db(f"import psycopg2\n{DB}"), "a library that opens others"),
     (RUN, db(f"from shop.live import x\n{DB}"), "a module that nobody has read"),
