@@ -234,12 +234,16 @@ def values_of_errors(words: Sequence[Word], tests: AbstractSet[str]) -> Iterator
             todo += children(node)
 
 
+_COUNTER = "PASS"
+"""Tests that passed are counted under a password's name."""
+
+
 def compared_values(words: Sequence[Word]) -> Iterator[str]:
     """Of a test, what is compared as a number."""
     signs = [word.literal in _NUMBERS or (word.literal == "-t" and not at) for at, word in enumerate(words)]
     for at, word in enumerate(words):
         if any(signs[max(0, at - 1) : at + 2]):
-            yield from _whole_values(word)
+            yield from (name for name in _whole_values(word) if name.upper() != _COUNTER)
 
 
 def values_in_expression(text: str) -> Iterator[str]:
