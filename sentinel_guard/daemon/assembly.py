@@ -285,6 +285,7 @@ class Daemon:
     def _world(self, live: Live, action: Action) -> AskingWorld:
         # What the process itself inherited, not what it says: the analysis must see what the command will see.
         environ = processes.environ(action.who.pid) if action.who else dict(os.environ)
+        outside = self.sessions.outside(environ.get("PATH", ""))
         session = live.session
         owner = {session.owner.pid if session.owner else 0}
         running = RunningProcesses(
@@ -307,7 +308,7 @@ class Daemon:
             committed=committed_file.read,
             engines=lambda name: container_engine.ask(name, environ, live.begun_in, session.started),
             others=running.select,
-            pushes=lambda *push: self.judging.elsewhere(Push(*push), live, environ),
+            pushes=lambda *push: self.judging.elsewhere(Push(*push), live, {**environ, "PATH": outside}),
         )
 
 
