@@ -99,7 +99,7 @@ class Session:
         if self.stage.sentinel("install").returncode:
             sys.exit("The git hooks cannot be installed.")
         self.stage.git("add", "-A")
-        self.stage.git("commit", "-q", "--allow-empty", "-m", "start")
+        self.stage.git("commit", "-q", "--no-verify", "--allow-empty", "-m", "start")
         self.stage.git("clone", "-q", "--bare", ".", "../origin.git")
         self.stage.git("remote", "add", "origin", "../origin.git")
         self.stage.git("fetch", "-q", "origin")
