@@ -75,7 +75,7 @@ def _running(text: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     program.parent.mkdir(parents=True, exist_ok=True)
     program.write_text("#!/bin/sh\nread line\n")
     program.chmod(0o755)
-    with subprocess.Popen([program, *words], cwd=folder, stdin=subprocess.PIPE) as process:
+    with subprocess.Popen([program, *words], cwd=folder, process_group=0, stdin=subprocess.PIPE) as process:
         yield process
 
 

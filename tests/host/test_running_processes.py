@@ -36,7 +36,7 @@ def start(tmp_path: Path) -> Iterator:
 
     def run(cwd: str, *argv: str, **environ: str) -> int:
         words = argv or (str(program), "60")
-        running.append(subprocess.Popen(words, cwd=tmp_path / cwd, env={**os.environ, **environ}))
+        running.append(subprocess.Popen(words, cwd=tmp_path / cwd, process_group=0, env={**os.environ, **environ}))
         assert until(lambda: processes.name(running[-1].pid) == Path(words[0]).name[:15])
         return running[-1].pid
 

@@ -23,7 +23,7 @@ def servers(stage) -> Iterator:
     shutil.copy(shutil.which("sleep"), program)
 
     def run(cwd: Path) -> subprocess.Popen:
-        running.append(subprocess.Popen([program, "300"], cwd=cwd))
+        running.append(subprocess.Popen([program, "300"], cwd=cwd, process_group=0))
         return running[-1]
 
     yield run
