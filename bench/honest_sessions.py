@@ -27,7 +27,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
-from bench.transparency import CAGE, REFUSED
+from bench.transparency import REFUSED, TEMPORARY, cage, only_in_cage
 from bench.verdict_latency import WHO
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.core.text.redact_by_pattern import redact
@@ -39,7 +39,6 @@ HOME = Path("/home")
 HOMES = re.compile(r"(?<![\w.])/(?:Users|home)/(?!sg-)[\w.-]+")
 """A home of another machine; the stages lie below ``sg-``."""
 SECONDS = 2
-TEMPORARY = (Path("/tmp"), Path("/var/tmp"))
 CLUSTER = r"""#!/bin/sh
 name=kind file=${KUBECONFIG:-$HOME/.kube/config} made=
 for word; do
@@ -188,6 +187,7 @@ def told(session: Mapping[str, Any], below: Path | None = HOME) -> Iterator[Said
 
 def clear() -> None:
     """Takes away what a session left in the temporary folders of the cage."""
+    only_in_cage()
     for left in (path for folder in TEMPORARY for path in folder.iterdir()):
         shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
 
@@ -196,7 +196,10 @@ def in_cage(module: str, files: list[Path]) -> NoReturn:
     """Becomes ``module``, in the cage: it is given the files, which lie in one folder."""
     bound = ("--ro-bind", str(files[0].parent), "/mnt", "--tmpfs", str(HOME))
     names = [f"/mnt/{file.name}" for file in files]
-    os.execvpe(CAGE[0], [*CAGE, *bound, sys.executable, "-m", module, "caged", *names], os.environ)
+    # Whoever runs it in a git hook has variables that name a repository of theirs.
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    words = [*cage(), *bound, sys.executable, "-m", module, "caged", *names]
+    os.execvpe(words[0], words, environ)
 
 
 def shown(text: str) -> str:
@@ -205,6 +208,7 @@ def shown(text: str) -> str:
 
 
 def main(files: list[Path]) -> int:
+    only_in_cage()
     sessions = [json.loads(line) for file in files for line in file.read_text().splitlines() if line.strip()]
     steps = disturbed = hinted = broken = 0
     for session in sessions:

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.honest_sessions import HOME, NOTHING, Session, clear, in_cage, shown
+from bench.transparency import only_in_cage
 
 LIST = Path(__file__).with_name("incidents.jsonl")
 BETWEEN = 1
@@ -92,6 +93,7 @@ def _afterwards(session: Session, before: Mapping[str, bytes], last: str) -> tup
 
 
 def main(files: list[Path]) -> int:
+    only_in_cage()
     incidents = [json.loads(line) for file in files for line in file.read_text().splitlines()]
     counts: Counter[str] = Counter()
     wrong = 0

@@ -11,10 +11,12 @@ texts are tests of shells, and many run programs whose names nobody knows before
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -36,6 +38,8 @@ CAGE = (
     *("bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/var/tmp"),
     *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--cap-drop", "ALL", "--new-session", "--die-with-parent"),
 )
+TEMPORARY = (Path("/tmp"), Path("/var/tmp"))
+"""What of the cage can be written."""
 PROGRAMS = {
     "argv.py": 'printf "[%s]" "$@"; echo',
     "printenv.py": 'for n; do printenv "$n" || echo None; done',
@@ -56,8 +60,37 @@ Outcome = tuple[object, str, str, tuple[str, ...]]
 """Exit code, output, errors, files that were left; without what varies, lines in order of the alphabet."""
 
 
+def cage() -> list[str]:
+    """The words that begin a command in the cage. Who listens at a file (an engine of containers, a desktop's bus)
+    would be reached from there as well: nothing of a file that cannot be written keeps from that.
+    """
+    rows = (line.split(None, 7) for line in Path("/proc/net/unix").read_text().splitlines())
+    names = sorted({os.path.realpath(row[7]) for row in rows if len(row) > 7 and row[7][0] == "/"})
+    outside = [name for name in names if not any(Path(name).is_relative_to(folder) for folder in TEMPORARY)]
+    return [*CAGE, *(word for name in filter(_is_socket, outside) for word in ("--ro-bind", "/dev/null", name))]
+
+
+def _is_socket(path: str) -> bool:
+    with contextlib.suppress(OSError):
+        return stat.S_ISSOCK(os.stat(path).st_mode)  # noqa: PTH116 - as it is told
+    return False
+
+
+def is_caged() -> bool:
+    """Whether this runs in the cage: the temporary folders are its own, and nothing else of the machine is written."""
+    sealed = os.statvfs("/").f_flag & os.ST_RDONLY
+    return bool(sealed) and all(map(os.path.ismount, TEMPORARY)) and Path("/proc/1/comm").read_text() == "bwrap\n"
+
+
+def only_in_cage() -> None:
+    """Ends whoever is not in it: what follows runs what may do harm, and empties the temporary folders."""
+    if not is_caged():
+        sys.exit("This runs in the cage alone (make sessions, incidents, transparency). Nothing was run.")
+
+
 def run_all(texts: str, found: str) -> None:
     """The agent: run each text in a folder of its own; write what came of it."""
+    only_in_cage()
     rows = []
     for text in json.loads(Path(texts).read_text()):
         shutil.rmtree(WORK, ignore_errors=True)
@@ -133,6 +166,7 @@ def differing(cage: Cage, text: str) -> tuple[Outcome, Outcome] | None:
 
 
 def main(texts: list[str]) -> int:
+    only_in_cage()
     cage, counts = Cage(), {"the same": 0, "refused or asked about": 0, "otherwise": 0}
     try:
         for at in range(0, len(texts), FEW):
@@ -168,4 +202,4 @@ if __name__ == "__main__":
         case _ if not LISTS.is_dir():
             sys.exit(f"There are no lists in {LISTS}. SENTINEL_CORPUS names their folder; nothing was compared.")
         case _:
-            os.execvpe(CAGE[0], [*CAGE, sys.executable, "-m", "bench.transparency", "caged"], os.environ)
+            os.execvpe(CAGE[0], [*cage(), sys.executable, "-m", "bench.transparency", "caged"], os.environ)
