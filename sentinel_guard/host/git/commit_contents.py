@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.git.run_git import NO_TRANSPORT, TIMEOUT, program
+from sentinel_guard.host.git.run_git import NO_TRANSPORT, TIMEOUT, left, program
+from sentinel_guard.host.machine.atomic_files import read_regular
 
 Environ = Mapping[str, str] | None
 """The whole environment of the hook; this process's own where it is not given."""
@@ -89,7 +90,13 @@ def git(root: str | Path, *args: str, stdin: bytes = b"", ok: tuple[int, ...] = 
 
     try:
         done = subprocess.run(
-            command, input=stdin, capture_output=True, check=False, cwd=root, env=kept | _ENVIRONMENT, timeout=TIMEOUT
+            command,
+            input=stdin,
+            capture_output=True,
+            check=False,
+            cwd=root,
+            env=kept | _ENVIRONMENT,
+            timeout=left(TIMEOUT),
         )
     except (OSError, subprocess.SubprocessError) as e:
         raise HostError(f"git {args[0]} cannot run in {root}: {e}") from e
@@ -156,7 +163,7 @@ def common_dir(root: Path, environ: Mapping[str, str]) -> Path:
     if named := environ.get("GIT_COMMON_DIR"):
         return root / named
     shared = folder / "commondir"
-    return folder / os.fsdecode(shared.read_bytes()).rstrip("\n") if shared.exists() else folder
+    return folder / os.fsdecode(read_regular(shared)).rstrip("\n") if shared.exists() else folder
 
 
 def between(root: Path, new: Iterable[str], known: Iterable[str], remote: str = "", environ: Environ = None) -> Commits:

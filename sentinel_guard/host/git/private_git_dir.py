@@ -17,10 +17,12 @@ from pathlib import Path
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.run_git import Git, Setting, lines, settings, settings_file
+from sentinel_guard.host.machine.atomic_files import read_regular
 from sentinel_guard.host.machine.started_call import together
 
 _UNSHADOWED = ("core.worktree", "core.hookspath", "core.fsmonitor", "core.bare", "extensions.refstorage")
 """Local settings that the shadow does without."""
+_NO_FILTER = (("clean", ""), ("smudge", ""), ("process", ""), ("required", "false"))
 _INCLUDES = ("include.", "includeif.")
 """What keys begin with that name other files; what is in those is among the settings."""
 
@@ -53,12 +55,12 @@ def layout(root: str) -> Layout:
     """Read from ``.git`` by hand: git itself may be misled. Raises HostError where there is none."""
     dot = Path(root, ".git")
     try:
-        text = "" if dot.is_dir() else os.fsdecode(dot.read_bytes())
+        text = "" if dot.is_dir() else os.fsdecode(read_regular(dot))
     except OSError as e:
         raise HostError(f"{root} is not the top of a git repository.", "Run this inside a git work tree.") from e
     git_dir = os.path.realpath(Path(root, text.removeprefix("gitdir:").strip()) if text else dot)
     try:
-        common = os.fsdecode(Path(git_dir, "commondir").read_bytes()).strip()
+        common = os.fsdecode(read_regular(Path(git_dir, "commondir"))).strip()
     except OSError:
         common = ""
     return Layout(root, git_dir, os.path.realpath(Path(git_dir, common)))
@@ -82,7 +84,7 @@ def work_trees(root: str) -> tuple[str, ...]:
 def _linked(common: Path) -> Iterator[str]:
     for link in common.glob("worktrees/*/gitdir"):
         with contextlib.suppress(OSError):
-            yield os.fsdecode(link.read_bytes()).strip().removesuffix("/.git")
+            yield os.fsdecode(read_regular(link)).strip().removesuffix("/.git")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +123,15 @@ class PrivateGitDir:
         ``found``: the settings in force, where they are known. ``filters=False`` leaves clean and smudge filters out,
         for looking at a work tree that is not trusted.
         """
-        found = settings(self.where.git) if found is None else found
+        found = [*(settings(self.where.git) if found is None else found)]
         for name in ("objects/info", "refs", "info"):
             (self.folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
         left_out = _INCLUDES if filters else (*_INCLUDES, "filter.")
         shown = [s for s in found if not s.key.startswith(left_out)]
         local = [(s.key, s.value) for s in shown if s.scope in ("local", "worktree") and s.key not in _UNSHADOWED]
+        if not filters:  # the machine's own settings are read by git itself
+            drivers = {s.key.rpartition(".")[0] for s in found if s.scope == "system" and s.key.startswith("filter.")}
+            local += [(f"{driver}.{key}", value) for driver in sorted(drivers) for key, value in _NO_FILTER]
         (self.folder / "config").write_bytes(settings_file(local))
         (self.folder / "global").write_bytes(settings_file((s.key, s.value) for s in shown if s.scope == "global"))
         (self.folder / "HEAD").write_bytes(f"{head or 'ref: refs/heads/unborn'}\n".encode())

@@ -12,8 +12,11 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import functools
+import math
 import os
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,6 +40,7 @@ class Setting(NamedTuple):
 
 TIMEOUT = 600.0
 """Seconds after which a git command is given up."""
+_LAST_MOMENT = ContextVar("last moment", default=math.inf)
 
 PIPE = 256 << 10
 """Bytes that git may be ahead of its reader: with the usual 64 KB both wake each other for megabytes of names."""
@@ -82,6 +86,21 @@ ENVIRONMENT = {
     "GIT_COMMITTER_EMAIL": "sentinel-guard@localhost",
     "LC_ALL": "C",
 }
+
+
+@contextlib.contextmanager
+def until(moment: float) -> Iterator[None]:
+    """Whatever git does within is given up then (``time.monotonic``), in the calls that it starts beside it, too."""
+    before = _LAST_MOMENT.set(moment)
+    try:
+        yield
+    finally:
+        _LAST_MOMENT.reset(before)
+
+
+def left(seconds: float) -> float:
+    """How long a git command may take that is given so many seconds."""
+    return max(0.0, min(seconds, _LAST_MOMENT.get() - time.monotonic()))
 
 
 @functools.lru_cache(maxsize=1)
@@ -152,7 +171,7 @@ class Git:
             with contextlib.suppress(OSError):  # who has many pipes is given no larger ones
                 fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, PIPE)
         try:
-            out, err = process.communicate(stdin or None, timeout=self.seconds)
+            out, err = process.communicate(stdin or None, timeout=left(self.seconds))
         except BaseException:
             process.kill()
             raise

@@ -6,6 +6,7 @@ TOML in and out.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -131,15 +132,18 @@ def parse_toml(data: bytes, name: str, most: Size | None = None) -> tuple[dict[s
 def read_bytes(path: Path, name: str = "") -> bytes:
     """What a regular file holds, at most a byte more than ``MAX_TOML``. ``name`` as above. Raises ConfigError."""
     name = name or str(path)
-    hint = _NO_TEXT.format(name=name)
     try:
-        # O_NONBLOCK: a named pipe in the file's place must not hold the guard up.
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123 - a descriptor
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise ConfigError(f"{name}: is not a file", hint)
-            return file.read(MAX_TOML + 1)
+        return read_regular(path, MAX_TOML + 1)
     except OSError as e:
-        raise ConfigError(f"{name}: cannot be read: {e.strerror}", hint) from e
+        raise ConfigError(f"{name}: cannot be read: {e.strerror}", _NO_TEXT.format(name=name)) from e
+
+
+def read_regular(path: str | Path, most: int = -1) -> bytes:
+    """What a regular file holds. Raises OSError, for all that is none, too: to read a named pipe would hold us up."""
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123 - a descriptor
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is not a file", str(path))
+        return file.read(most)
 
 
 def _decoded(data: bytes, name: str, size: int) -> str:

@@ -4,6 +4,7 @@ takes to tell most of what it is asked.
 
 from __future__ import annotations
 
+import contextvars
 import threading
 from collections.abc import Callable
 from types import TracebackType
@@ -15,10 +16,12 @@ T = TypeVar("T")
 class StartedCall(Generic[T]):
     """A call that is under way. As a context manager it is waited for at the end, however that comes."""
 
-    def __init__(self, work: Callable[[], T]) -> None:
+    def __init__(self, work: Callable[[], T], *, holds: bool = True) -> None:
+        """``holds``: the process does not end before it."""
         self._work, self._found = work, list[T]()
         self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run)
+        context = contextvars.copy_context()
+        self._thread = threading.Thread(target=context.run, args=(self._run,), daemon=not holds)
         self._thread.start()
 
     def result(self) -> T:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 import pytest
@@ -9,9 +10,11 @@ import pytest
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.git.flatten_ignore_rules import flatten
-from sentinel_guard.host.git.private_git_dir import layout
-from sentinel_guard.host.git.run_git import settings, settings_file
+from sentinel_guard.host.git.private_git_dir import PrivateGitDir, layout, work_trees
+from sentinel_guard.host.git.run_git import Setting, settings, settings_file
+from sentinel_guard.host.machine.started_call import StartedCall
 from tests.support.recovery.repository import Repo, template
+from tests.support.time_limits import limit
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +72,37 @@ def test_top_is_gits_own(laid_out, place):
 
 def test_a_linked_worktree_shares_its_git_directory(laid_out):
     assert layout(str(laid_out / "side")).common_dir == str(laid_out / "repo/.git")
+
+
+PIPES = (".git", ".git/commondir", ".git/worktrees/x/gitdir")
+
+
+@pytest.mark.parametrize("name", PIPES)
+def test_a_pipe_in_the_place_of_a_file_holds_nobody_up(fresh, name):
+    """These are read on the daemon's own loop, too."""
+    place = fresh.root / name
+    if name == ".git":
+        place.rename(fresh.root / "git")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(place)
+    root = str(fresh.root)
+    call = StartedCall(lambda: (repository.top(root), work_trees(root)), holds=False)
+    assert call.ends_within(limit(2))
+    assert call.result() == (None if name == ".git" else root, (root,))
+
+
+@pytest.mark.parametrize("key", ["clean", "process"])
+def test_no_filter_of_the_machine_is_run_in_what_is_not_trusted(fresh, tmp_path, key):
+    (fresh.root / ".gitattributes").write_text("* filter=x\n")
+    told = ((f"filter.x.{key}", f"touch {tmp_path}/ran; cat"), ("filter.x.required", "true"))
+    shadow = PrivateGitDir(layout(str(fresh.root)), tmp_path / "shadow")
+    shadow.make([Setting("system", *setting, "") for setting in told], filters=False)
+    (tmp_path / "machine").write_bytes(settings_file(told))
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environ |= {"GIT_CONFIG_SYSTEM": str(tmp_path / "machine"), "GIT_DIR": str(shadow.folder)}
+    words = ["git", "hash-object", "--path=a.txt", "--stdin"]
+    subprocess.run(words, input=b"one\n", env=environ, cwd=fresh.root, capture_output=True, check=True)
+    assert not (tmp_path / "ran").exists()
 
 
 def test_top_of_another_users_repository_which_git_refuses(shared, monkeypatch):

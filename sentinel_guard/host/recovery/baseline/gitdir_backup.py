@@ -26,6 +26,7 @@ from types import MappingProxyType
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine import deep_folders
+from sentinel_guard.host.machine.atomic_files import read_regular
 from sentinel_guard.host.machine.content_addressed_store import (
     FILE,
     MAX_FILE,
@@ -358,7 +359,6 @@ def reflog(git_dir: str, name: str) -> list[tuple[int, str, str, str]]:
 def read_text(path: Path) -> str:
     """A file's text; empty where there is none, or what is no file: a named pipe in its place must not hold us up."""
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as f:  # noqa: PTH123 - a descriptor
-            return os.fsdecode(f.read()) if stat.S_ISREG(os.fstat(f.fileno()).st_mode) else ""
+        return os.fsdecode(read_regular(path))
     except OSError:
         return ""
