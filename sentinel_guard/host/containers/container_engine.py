@@ -192,7 +192,7 @@ class ContainerEngine:
             changed = sorted((str(row["Path"]), row["Kind"] != _GONE) for row in found)
             ends = (row for row, (below, _) in pairwise((*changed, ("", False))) if not below.startswith(f"{row[0]}/"))
             return any(stays and not _TRACES.search(path) for path, stays in ends)
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, OverflowError):
             return False
 
     def _container(self, row: Mapping[str, Any]) -> Container:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import socketserver
 import threading
@@ -283,10 +284,11 @@ LAYERS = [
     (5 << 20, None, False, "nothing changed"),
     (5 << 20, b"{", False, "an odd answer"),
     (None, [DATABASE], False, "an engine that does not count"),
+    (math.inf, [DATABASE], False, "one that counts without end"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("size", "changes", "keeps", "why"), LAYERS, ids=[row[-1] for row in LAYERS])
-def test_what_a_layer_keeps(start: Start, *, size: int | None, changes: object, keeps: bool, why: str) -> None:
+def test_what_a_layer_keeps(start: Start, *, size: float | None, changes: object, keeps: bool, why: str) -> None:
     said = {"/containers/2d58/json?size=1": {**INSPECTED, "SizeRw": size}, "/containers/2d58/changes": changes}
     assert ContainerEngine(start(CONTAINER, also=said), SINCE).keeps("2d58") is keeps, why
