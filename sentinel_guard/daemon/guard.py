@@ -61,8 +61,8 @@ MOVED = 3
 """Times that an action is looked at beside the loop, while its session goes on."""
 SHORT, MUCH = 500, 50
 """Characters of a text that is looked at at once, and effects that are checked at once."""
-DEEP = ("**", "find", "fd", "for ", "while ", "until ", " show ", "cat-file")
-"""What all folders below are looked through for, what is done again and again, and what git is asked for."""
+DEEP = ("**", "find", "fd", "for ", "while ", "until ", " show ", "cat-file", "kill", "fuser")
+"""What all folders or processes are looked through for, what is done again and again, and what git is asked for."""
 WRAPPERS = frozenset(("eval", "exit", "jobs", "pwd", "shopt", "trap"))
 """Programs of an agent's wrapper, which are not the model's; what the model makes of them counts."""
 Brought = tuple[Finding, ...]

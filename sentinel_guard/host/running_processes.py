@@ -1,6 +1,9 @@
 """Running processes of this user that are neither a session's nor its repository's (proc(5)), for one look.
 
 Asked only where a text signals by name. Whoever is not looked at, beyond MAX_PROCESSES and SECONDS, is not found.
+
+A process that waits for a disk may hold up who reads its command line, for ever and at every signal. So the reading is
+done beside the caller, and such a one is known by its name from then on.
 """
 
 from __future__ import annotations
@@ -10,7 +13,8 @@ import itertools
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
+from typing import TypeVar
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.running_processes import By, Running, Selection
@@ -19,15 +23,23 @@ from sentinel_guard.core.policy.target_placeholders import inside
 from sentinel_guard.errors import PeerError
 from sentinel_guard.host import shims
 from sentinel_guard.host.machine import ancestry, processes
+from sentinel_guard.host.machine.started_call import StartedCall
 
+T = TypeVar("T")
 MAX_PROCESSES = 20_000
 SECONDS = 0.04
 """Of a processor, for all looks of one text; what one has read the next one knows."""
+WAIT = 0.2
+"""Seconds, twice: who reads the same process at both ends is held up by it."""
+HELD_UP = 4
+"""Such processes beyond which a look ends."""
 _OURS = "sentinel-"
 """What the guard's own processes are called."""
 _TCP = ("/proc/net/tcp", "/proc/net/tcp6")
 _LOCAL, _PEER, _OWNER, _INODE = 1, 2, 7, 9
 """Columns of these files."""
+_stuck: set[Peer | None] = set()
+"""Processes that held a look up."""
 
 
 class RunningProcesses:
@@ -52,11 +64,23 @@ class RunningProcesses:
         self._caller, self._session, self._started, self._root, self._home = caller, session, started, root, home
         self._trees, self._calls, self._spare, self._others = trees, calls, frozenset(spare), others
         self._left = SECONDS
+        self._reads = 0
         self._names: dict[int, str] = {}
         self._lines: dict[int, str] = {}
 
     def select(self, chosen: Selection) -> tuple[Running, ...]:
         """The processes that are chosen, and are not the session's."""
+        for _ in range(HELD_UP):
+            call, before = StartedCall(partial(self._select, chosen), holds=False), -1
+            while not call.ends_within(WAIT) and self._reads != before:
+                before = self._reads
+            if call.ends_within(0):
+                return call.result()
+            if stuck := processes.identify(self._reads):
+                _stuck.add(stuck)
+        return ()
+
+    def _select(self, chosen: Selection) -> tuple[Running, ...]:
         began = time.thread_time()
         until = began + self._left
         pids: Iterable[int] = _at_port(chosen.port, peers=chosen.peers) if chosen.port else self._pids
@@ -91,8 +115,19 @@ class RunningProcesses:
 
     def _line(self, pid: int) -> str:
         if pid not in self._lines:
-            self._lines[pid] = " ".join(processes.command_line(pid))
+            self._lines[pid] = " ".join(self._told(pid, processes.command_line) or ())
         return self._lines[pid]
+
+    def _told(self, pid: int, read: Callable[[int], T]) -> T | None:
+        """What stands in the memory of a process; None of one that holds up who reads it."""
+        if _stuck and processes.identify(pid) in _stuck:
+            return None
+        self._reads = pid
+        found = read(pid)
+        self._reads = 0
+        if _stuck:  # it went on
+            _stuck.discard(processes.identify(pid))
+        return found
 
     def _signalled(self, pid: int) -> Peer | None:
         """A process that this user may signal, but for the guard's own."""
@@ -138,7 +173,7 @@ class RunningProcesses:
 
     def _is_of_another(self, pid: int) -> bool:
         """Whether another live session began it."""
-        mark = processes.environ(pid).get("SENTINEL_SESSION", "")
+        mark = (self._told(pid, processes.environ) or {}).get("SENTINEL_SESSION", "")
         return mark not in ("", self._session) and mark in self._others()
 
     @cached_property

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import signal
 import socket
+import string
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,10 +21,11 @@ from sentinel_guard.core.analysis.posix_expressions import compiled
 from sentinel_guard.core.analysis.running_processes import By, Criterion, Selection
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.running_processes import RunningProcesses
+from tests.support.time_limits import limit
 from tests.support.wait_until import until
 
-NAME = f"sgt{os.getpid()}"
-"""Nobody else's process is called so."""
+NAME = "sg" + "".join(secrets.choice(string.ascii_lowercase) for _ in range(10))
+"""Nobody else's process is called so; another test's neither, and no number is in it."""
 LATER, BEFORE = 3600.0, -3600.0
 
 
@@ -169,6 +173,26 @@ def _is_named(pid: int) -> bool:
 def iter_children(pid: int):
     assert until(lambda: len(processes.descendants(processes.identify(pid)) or ()) > 0)
     return processes.descendants(processes.identify(pid))
+
+
+def test_a_process_that_cannot_be_read_holds_up_nobody(start, tmp_path, monkeypatch):
+    """As one does that waits for a disk which does not answer."""
+    stuck, other = start("other"), start("other")
+    goes_on, read, asked = threading.Event(), processes.command_line, []
+
+    def command_line(pid: int) -> tuple[str, ...]:
+        asked.append(pid)
+        return ((pid == stuck and goes_on.wait(60)) or True) and read(pid)
+
+    monkeypatch.setattr(processes, "command_line", command_line)
+    began = time.monotonic()
+    assert [one.pid for one in look(tmp_path).select(by(f"{NAME}.*60", By.LINE))] == [other]
+    assert time.monotonic() - began < limit(2)
+    assert asked.count(stuck) == 1
+    assert len(look(tmp_path).select(by(NAME))) == 2, "by its name"
+    assert asked.count(stuck) == 1, "and it is left alone"
+    goes_on.set()
+    assert until(lambda: len(look(tmp_path).select(by(f"{NAME}.*60", By.LINE))) == 2)
 
 
 def test_it_is_quick(tmp_path):
