@@ -308,7 +308,7 @@ class Daemon:
             committed=committed_file.read,
             engines=lambda name: container_engine.ask(name, environ, live.begun_in, session.started),
             others=running.select,
-            pushes=lambda *push: self.judging.elsewhere(Push(*push), live, {**environ, "PATH": outside}),
+            pushes=lambda *push: self.judging.elsewhere(Push(*push[:-1]), live, {**environ, "PATH": outside}, push[-1]),
         )
 
 

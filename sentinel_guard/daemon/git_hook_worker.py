@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -25,8 +27,9 @@ from sentinel_guard.errors import PeerError, SentinelError
 from sentinel_guard.host.git import detect_fetch
 from sentinel_guard.host.githooks import judge_hook, preexisting_commits, push_of_other_repository
 from sentinel_guard.host.githooks.hook_request import MESSAGE, Judged, base_of
-from sentinel_guard.host.githooks.push_of_other_repository import Push, Start
+from sentinel_guard.host.githooks.push_of_other_repository import Bounds, Push, Start
 from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine.started_call import StartedCall
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
 from sentinel_guard.host.secrets.user_secret_files import Cache, collect
@@ -36,6 +39,10 @@ LIMIT = 60.0
 SOON = 0.5
 """Seconds after which whoever waits is told to go on waiting."""
 _THREADS = 4
+_LOOKS = 3
+"""Pushes from other repositories that are looked at, at a time: the threads that wait for it judge other calls, too."""
+_GRACE = 0.3
+"""Seconds behind a look's last moment in which it tidies up."""
 _GITS = 256
 """Git processes of which it is known whether they fetch."""
 _KEPT = 16
@@ -49,6 +56,8 @@ class HookJudge:
         self._caches: dict[Path, Cache] = {}
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="githook")
+        self._looks, self._turns = places.state / "looks", threading.BoundedSemaphore(_LOOKS)
+        shutil.rmtree(self._looks, ignore_errors=True)  # of a daemon that was killed
 
     async def judge(self, asked: Request, pid: int, live: Live | None, slow: Callable[[], None]) -> Judged:
         """What the hook finds; ``pid``: the process that asks; ``slow`` is called where it takes a while.
@@ -62,8 +71,25 @@ class HookJudge:
         slow()
         return await asyncio.wait_for(job, LIMIT)
 
-    def elsewhere(self, push: Push, live: Live, environ: Mapping[str, str]) -> str | None:
-        """What a push from a repository without our hooks would send, as ``look`` tells it. Blocks while git works."""
+    def elsewhere(self, push: Push, live: Live, environ: Mapping[str, str], seconds: float) -> str | None:
+        """What a push from a repository without our hooks would send, as ``look`` tells it. Blocks so long at most.
+
+        Beside the caller: a file system that does not answer holds up a turn, and nobody else.
+        """
+        moment = time.monotonic() + seconds
+        if not self._turns.acquire(blocking=False):
+            return None
+
+        def in_turn() -> str | None:
+            try:
+                return self._look(push, live, environ, moment)
+            finally:
+                self._turns.release()
+
+        call = StartedCall(in_turn, holds=False)
+        return call.result() if call.ends_within(moment + _GRACE - time.monotonic()) else None
+
+    def _look(self, push: Push, live: Live, environ: Mapping[str, str], moment: float) -> str | None:
         restricted = live.watch.restricted if live.watch else ()
 
         def policy(root: Path) -> Policy:
@@ -74,7 +100,7 @@ class HookJudge:
             return collect(root, policy, environ, cached=self._cache(root), restricted=restricted, base="")
 
         start = Start(environ, live.begun_in, live.session.started)
-        return push_of_other_repository.look(push, start, policy, known)
+        return push_of_other_repository.look(push, start, Bounds(self._looks, moment), policy, known)
 
     async def learn(self, asked: Request, pid: int, live: Live, git: Peer) -> None:
         """Where ``git`` fetches what others have published, what it sets is no news to the session."""

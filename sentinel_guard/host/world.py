@@ -28,9 +28,12 @@ REMEMBERED = 1.0
 """Seconds for which a folder is taken as it was seen."""
 WAITS = 1.0
 """Seconds in which files of commits may be asked for."""
+LOOKS = 3.0
+"""Seconds in which pushes may be looked at: a launcher waits 10 for its answer."""
 MAX_PLAIN = 4096
 """Folders that are remembered to tell upper from lower case."""
-Pushes = Callable[[str, str, Sequence[str], str], str | None]
+Pushes = Callable[[str, str, Sequence[str], str, float], str | None]
+"""Of a folder, a remote, its references and what is said, in so many seconds."""
 _UNSEEN = (".git", "node_modules")
 """Folders full of files with several names, none of which is a person's."""
 
@@ -84,7 +87,7 @@ class HostWorld:
     ) -> None:
         self.cut = self.asks = self.wonders = self.doubts = False
         self._select, self._ask, self._pushes, self._engines = others, engines, pushes, dict[str, Engine | None]()
-        self._policy, self._committed, self._waits = policy or Policy(), committed, WAITS
+        self._policy, self._committed, self._waits, self._looks = policy or Policy(), committed, WAITS, LOOKS
         self._left, self._seconds = glob_search.ENTRIES_IN_ALL, glob_search.SECONDS
         self._seen = glob_search.SeenFolders({}, {})
         self.shims = shims
@@ -216,9 +219,12 @@ class HostWorld:
         return self._select(chosen) if self._select is not None else ()
 
     def push(self, folder: str, remote: str, refs: Sequence[str], said: str) -> str | None:
-        if self._pushes is None or not self._may_ask():
+        if self._pushes is None or not self._may_ask() or self._looks <= 0:
             return None
-        return self._pushes(folder, remote, refs, said)
+        began = time.monotonic()
+        found = self._pushes(folder, remote, refs, said, self._looks)
+        self._looks -= time.monotonic() - began
+        return found
 
     def _may_ask(self) -> bool:
         """Whether a person's answer is at stake; where not, it is kept that something would have been asked."""

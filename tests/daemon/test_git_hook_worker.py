@@ -7,6 +7,7 @@ import os
 import subprocess
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,9 +16,12 @@ from sentinel_guard.daemon import git_hook_worker
 from sentinel_guard.daemon.git_hook_worker import HookJudge
 from sentinel_guard.daemon.wire_messages import Request
 from sentinel_guard.errors import PeerError
+from sentinel_guard.host.githooks import push_of_other_repository
 from sentinel_guard.host.githooks.hook_request import Judged
+from sentinel_guard.host.githooks.push_of_other_repository import Push
 from sentinel_guard.host.machine.state_paths import StatePaths
 from tests.support.time_limits import limit
+from tests.support.wait_until import until
 
 
 @pytest.fixture
@@ -93,3 +97,22 @@ def test_values_of_many_repositories_are_not_kept_for_ever(judging, tmp_path):
     for n in range(100):
         judging._cache(tmp_path / str(n))
     assert len(judging._caches) <= 16
+
+
+def test_a_look_that_hangs_holds_up_its_turn_alone(judging, monkeypatch):
+    """As on a network file system that does not answer any more."""
+    freed, live = threading.Event(), SimpleNamespace(watch=None, begun_in={}, session=SimpleNamespace(started=0.0))
+    monkeypatch.setattr(push_of_other_repository, "look", lambda *_: freed.wait(60) and "")
+    began = time.monotonic()
+    found = [judging.elsewhere(Push("/r", "origin", (), ""), live, {}, 0.05) for _ in range(5)]
+    assert found == [None] * 5
+    assert time.monotonic() - began < limit(3)
+    freed.set()
+    assert until(lambda: judging.elsewhere(Push("/r", "origin", (), ""), live, {}, 5.0) == "")
+
+
+def test_what_a_daemon_that_was_killed_left_of_a_look_goes(tmp_path):
+    left = tmp_path / "state/looks/tmp0/objects"
+    left.mkdir(parents=True)
+    HookJudge(StatePaths(tmp_path / "state", tmp_path / "run", tmp_path / "config", str(tmp_path)))
+    assert not left.exists()

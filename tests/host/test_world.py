@@ -235,6 +235,16 @@ def test_files_of_commits_are_asked_for_until_their_time_is_over(tmp_path, monke
     assert HostWorld({"HOME": str(tmp_path)}).committed("/r", "HEAD:a") is None
 
 
+def test_pushes_are_looked_at_until_their_time_is_over(tmp_path, monkeypatch):
+    monkeypatch.setattr(host, "LOOKS", 0.05)
+    given = []
+    world = HostWorld({"HOME": str(tmp_path)}, pushes=lambda *push: given.append(push[-1]) or time.sleep(0.03) or "x")
+    world.asks = True
+    found = [world.push("/r", "origin", (), "") for _ in range(5)]
+    assert found == ["x", "x", None, None, None]
+    assert given[0] == 0.05 and given[1] < 0.03, "the second has what is left"
+
+
 def test_of_too_many_files_those_that_matter_are_among_the_found(tmp_path, monkeypatch):
     monkeypatch.setattr(glob_search, "MAX_MATCHES", 3)
     for name in (*(f"f{n}" for n in range(20)), "id_rsa", "a.pem", "live.cfg", "shop.sqlite3"):

@@ -4,7 +4,8 @@ Rules of this file:
 1. More than is sent may be looked at, never less: all that is not known to be at the remote, and all that is changed
    and not ignored, as two commits of our own.
 2. Only what the session cannot have set says where the remote is and what it has: files from before it, by change time.
-3. Nothing is written to the repository, and no program of its settings is run. What is too much is not known.
+3. Nothing is written to the repository, and no program of its settings is run. What is too much, or takes too long, is
+   not known.
 """
 
 from __future__ import annotations
@@ -27,14 +28,13 @@ from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.git import commit_contents, repository
 from sentinel_guard.host.git.capture_worktree import capture
 from sentinel_guard.host.git.private_git_dir import Layout, PrivateGitDir, layout, scan
-from sentinel_guard.host.git.run_git import Setting, settings
+from sentinel_guard.host.git.run_git import Setting, settings, until
 from sentinel_guard.host.githooks import pushes_and_refs
 from sentinel_guard.host.githooks.hook_request import HookCase
+from sentinel_guard.host.machine.atomic_files import read_regular
 
 FILES, COMMITS, BYTES = 2000, 500, 10 << 20
 """That are looked at."""
-SECONDS = 2.0
-"""For each question to git about the work tree."""
 WITHIN = 600
 """Seconds between what git notes in a log and the writing of it: a message is written, a pack is fetched."""
 SHOWN = 3
@@ -54,7 +54,7 @@ _OTHERS = ("ls-files", "--others", "-z", "--exclude-standard")
 _MESSAGES = ("MERGE_MSG", "SQUASH_MSG")
 """Files of a git directory whose words a commit without a message has."""
 _SPEAKS = ("GIT_EDITOR", "GIT_PAGER", "GIT_TERMINAL_PROMPT")
-_MOVES = ("GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", *commit_contents.PLACES)
+_MOVES = ("GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_SYSTEM", *commit_contents.PLACES)
 _LEADS = re.compile(r"GIT_\w+|(?:LD|DYLD)_\w+|EDITOR|VISUAL|SSH_ASKPASS|(?i:https?_proxy|all_proxy)")
 """Variables by which git, or what it starts, finds other settings, programs or ways."""
 _HOMES = ("HOME", "XDG_CONFIG_HOME")
@@ -82,21 +82,36 @@ class Start(NamedTuple):
     """When that was, seconds of the epoch."""
 
 
-def look(push: Push, start: Start, policy: Callable[[Path], Policy], known: Known) -> str | None:
+class Bounds(NamedTuple):
+    folder: Path
+    """Of the guard: what is made for a look lies in it, and nowhere else."""
+    moment: float
+    """At which what is not known yet is not known (``time.monotonic``)."""
+
+
+def look(push: Push, start: Start, bounds: Bounds, policy: Callable[[Path], Policy], known: Known) -> str | None:
     """What was found, in redacted words, empty for nothing; None where not all is known. Blocks while git works."""
+    with until(bounds.moment):
+        return _look(push, start, bounds.folder, policy, known)
+
+
+def _look(push: Push, start: Start, own: Path, policy: Callable[[Path], Policy], known: Known) -> str | None:
     try:
         top = repository.top(push.folder)
         if top is None or _is_led(start) or not _is_of_here(where := layout(top), start.since):
             return None
         if os.path.lexists(f"{where.git_dir}/MERGE_HEAD") or os.path.lexists(f"{where.common_dir}/reftable"):
             return None
-        remotes, sources = _remotes(where, push.remote, start), _sources(where, push.refs)
+        found = settings(replace(where.git, settings=start.begun.get("GIT_CONFIG_GLOBAL", "")))
+        remotes, sources = _remotes(where, push.remote, found, start), _sources(where, push.refs)
         if not remotes or sources is None:
             return None
         out = [identity for remote in remotes for identity in _out(where, remote, start.since)]
-        with tempfile.TemporaryDirectory(prefix="sentinel-push-") as folder:
-            made = _uncommitted(where, push.said, Path(folder))
-            environ = {**os.environ, "GIT_DIR": folder, "GIT_WORK_TREE": top}
+        own.mkdir(mode=0o700, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=own) as folder:
+            made = _uncommitted(where, found, push.said, Path(folder))
+            ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+            environ = {**ours, "GIT_DIR": folder, "GIT_WORK_TREE": top}
             case = HookCase(
                 "pre-push", Path(top), Path(top), policy(Path(top)), (), b"", environ,
                 lambda: known(case.root, case.policy), session=True,
@@ -112,7 +127,7 @@ def _is_of_here(where: Layout, since: float) -> bool:
     """
     for path in Path(where.common_dir, "logs").rglob("*"):
         if path.is_file() and _is_old(str(path), since):
-            last = path.read_bytes().rstrip(b"\n").rpartition(b"\n")[2]
+            last = read_regular(path).rstrip(b"\n").rpartition(b"\n")[2]
             noted = re.search(rb"> (\d+) [+-]\d{4}(?:\t|$)", last)
             if noted and abs(int(noted[1]) - path.stat().st_ctime) < WITHIN:
                 return True
@@ -130,9 +145,8 @@ def _is_led(start: Start) -> bool:
     return led or shutil.which("ssh", path=given.get("PATH", before)) != shutil.which("ssh", path=before)
 
 
-def _remotes(where: Layout, asked: str, start: Start) -> list[str]:
+def _remotes(where: Layout, asked: str, found: Sequence[Setting], start: Start) -> list[str]:
     """The remotes that are meant; none where one may be another than before the session."""
-    found = settings(replace(where.git, settings=start.begun.get("GIT_CONFIG_GLOBAL", ""), seconds=SECONDS))
     names = {s.key[7:-4] for s in found if s.key.startswith("remote.") and s.key.endswith(".url")}
     meant = [asked] if asked else sorted(names)
     if not names.issuperset(meant) or not all(_is_as_before(s, names, where, start.since) for s in found):
@@ -178,7 +192,7 @@ def _cloned_from(where: Layout, remote: str, since: float) -> str:
     log = f"{where.common_dir}/logs/refs/remotes/{remote}/HEAD"
     with contextlib.suppress(OSError):
         if os.path.realpath(log) == log and _is_old(log, since):
-            first = Path(log).read_text("utf-8", "surrogateescape").partition("\n")[0]
+            first = os.fsdecode(read_regular(log)).partition("\n")[0]
             return _bare(first.partition("\tclone: from ")[2])
     return ""
 
@@ -207,11 +221,10 @@ def _found(case: HookCase, made: Sequence[str], sources: Sequence[str], out: Seq
     return said
 
 
-def _uncommitted(where: Layout, said: str, folder: Path) -> list[str] | None:
+def _uncommitted(where: Layout, found: Sequence[Setting], said: str, folder: Path) -> list[str] | None:
     """What is staged, and what is changed or new in the work tree, as a commit each; None for too much of it."""
     head = repository.head(where.root)
     shadow = PrivateGitDir(where, folder)
-    found = settings(where.git)
     shadow.make(found, filters=False)
     shadow.copy_index()
     with contextlib.suppress(FileNotFoundError):
@@ -223,16 +236,15 @@ def _uncommitted(where: Layout, said: str, folder: Path) -> list[str] | None:
         names = list(dict.fromkeys((*names, *shadow.git.names("-c", "core.ignoreCase=true", *_OTHERS))))
     if not head or len(names) > FILES or sum(map(int, _sizes(where.root, names))) > BYTES:
         return None
-    git = replace(shadow.git, seconds=SECONDS)
     for name in _MESSAGES:
         with contextlib.suppress(FileNotFoundError):
-            said += "\n" + Path(where.git_dir, name).read_text("utf-8", "surrogateescape")
-    staged, tree = git.text("write-tree"), capture(shadow, names)
+            said += "\n" + os.fsdecode(read_regular(Path(where.git_dir, name)))
+    staged, tree = shadow.git.text("write-tree"), capture(shadow, names)
     if tree.left_out:
         return None
     made, words = [head], said.encode("utf-8", "surrogateescape")
     for one in (staged, tree.hash):
-        made.append(os.fsdecode(git.run("commit-tree", one, "-p", made[-1], "-F", "-", stdin=words)).strip())
+        made.append(os.fsdecode(shadow.git.run("commit-tree", one, "-p", made[-1], "-F", "-", stdin=words)).strip())
     return made[1:]
 
 
@@ -265,7 +277,7 @@ def _out(where: Layout, remote: str, since: float) -> Iterator[str]:
     common, below = Path(where.common_dir), f"refs/remotes/{remote}/"
     packed = common / "packed-refs"
     if packed.exists() and _is_old(str(packed), since):
-        rows = (line.split(" ") for line in packed.read_text("utf-8", "surrogateescape").splitlines())
+        rows = (line.split(" ") for line in os.fsdecode(read_regular(packed)).splitlines())
         yield from (row[0] for row in rows if len(row) == 2 and row[1].startswith(below))
     folder = common / below
     if not folder.is_dir() or os.path.realpath(folder) != str(folder) or not _is_in_place(folder, below, since):
@@ -273,7 +285,7 @@ def _out(where: Layout, remote: str, since: float) -> Iterator[str]:
     for path in folder.rglob("*"):
         within = [p for p in path.parents if p != folder and p.is_relative_to(folder)]
         if path.is_file() and os.path.realpath(path) == str(path) and _are_old((path, *within), since):
-            text = path.read_text("utf-8", "surrogateescape").strip()
+            text = os.fsdecode(read_regular(path)).strip()
             yield from [text] if re.fullmatch(r"[0-9a-f]{40,64}", text) else []
 
 
@@ -281,7 +293,7 @@ def _is_in_place(folder: Path, below: str, since: float) -> bool:
     """Whether nobody moved other references there: files in a folder that is moved keep their times."""
     with contextlib.suppress(OSError):
         head = folder / "HEAD"
-        named = _is_old(str(head), since) and head.read_text("utf-8", "surrogateescape").startswith(f"ref: {below}")
+        named = _is_old(str(head), since) and os.fsdecode(read_regular(head)).startswith(f"ref: {below}")
         return named or _is_old(str(folder), since)
     return _is_old(str(folder), since)
 

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
-from sentinel_guard.host.githooks.push_of_other_repository import FILES, Push, Start, look
+from sentinel_guard.host.githooks.push_of_other_repository import FILES, Bounds, Push, Start, look
+from sentinel_guard.host.machine.started_call import StartedCall
 from tests.support.hook_judgement import POLICY
 from tests.support.hook_repositories import TOKEN, committed, git, made, put
+from tests.support.time_limits import limit
 
 CLEAN, UNKNOWN = "", None
 LEAKS, KEPT = "GitHub", "restricted"
@@ -86,6 +88,8 @@ NOW = [
     ("git init -q sub; git -C sub commit -q --allow-empty -m a", PUSH, UNKNOWN, "a repository in it"),
     (f"i=0; while [ $i -le {FILES} ]; do : > f$i; i=$((i+1)); done", PUSH, UNKNOWN, "many files"),
     ("head -c 12000000 /dev/zero > a", PUSH, UNKNOWN, "a large one"),
+    ("mkfifo a", PUSH, CLEAN, "a named pipe, which git does not add"),
+    (": > .git/index.lock", PUSH, CLEAN, "git is at work there"),
 ]
 
 
@@ -104,11 +108,17 @@ def clone(tmp_path: Path) -> Path:
     return tmp_path / "clone"
 
 
-def seen(folder: Path, way: tuple[str, ...], since: float, said: str = "", **more: str) -> str | None:
+def seen(
+    folder: Path, way: tuple[str, ...], since: float, said: str = "", seconds: float = 60.0, **more: str
+) -> str | None:
     known = UserSecrets({OWN: "the value of PASSWORD in .env"})
     push = Push(str(folder), way[0] if way else "", way[1:], said)
     environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return look(push, Start(environ | more, environ, since), lambda _: POLICY, lambda _root, _policy: known)
+    bounds = Bounds(folder.parent / "looks", time.monotonic() + seconds)
+    begun = environ | {name: value for name, value in more.items() if name == "GIT_CONFIG_GLOBAL"}
+    found = look(push, Start(environ | more, begun, since), bounds, lambda _: POLICY, lambda _root, _policy: known)
+    assert not bounds.folder.exists() or not [*bounds.folder.iterdir()], "nothing stays"
+    return found
 
 
 def run(folder: Path, text: str) -> None:
@@ -126,6 +136,43 @@ def test_what_it_would_send(clone: Path, *, text: str, way: tuple[str, ...], fou
     assert told is found if not found else found in (told or ""), (why, told)
     assert TOKEN not in (told or "")
     assert git(clone, "count-objects", "-v").stdout == before, "nothing is written there"
+
+
+PIPES = (".git/MERGE_MSG", ".git/HEAD", ".git/index", ".git/commondir", ".gitattributes", ".gitignore")
+
+
+@pytest.mark.parametrize("name", PIPES)
+def test_a_pipe_that_nobody_writes_to_holds_it_up_for_a_while_at_most(clone: Path, name: str) -> None:
+    since = time.time()
+    time.sleep(0.02)
+    run(clone, f"rm -f {name}; mkfifo {name}")
+    call = StartedCall(lambda: seen(clone, PUSH, since, seconds=1.0), holds=False)
+    assert call.ends_within(limit(5))
+    assert call.result() is UNKNOWN
+
+
+def test_what_takes_longer_is_not_known(clone: Path) -> None:
+    assert seen(clone, PUSH, time.time()) == CLEAN
+    assert seen(clone, PUSH, time.time(), seconds=0.0) is UNKNOWN
+
+
+def test_variables_of_the_guards_own_lead_it_nowhere(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GIT_OBJECT_DIRECTORY", "GIT_INDEX_FILE", "GIT_COMMON_DIR"):
+        monkeypatch.setenv(name, "/no/such/place")
+    assert seen(clone, PUSH, time.time()) == CLEAN
+
+
+def test_what_settings_ignore_that_are_not_in_force_is_sent(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = clone.parent / "home"
+    put(home, ".gitconfig", f"[core]\n\texcludesFile = {home}/ignored\n")
+    put(home, "ignored", "*.x\n")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    since = time.time() + 0.02
+    time.sleep(0.04)
+    put(clone, "a.x", f"{TOKEN}\n")
+    assert seen(clone, PUSH, since) == CLEAN
+    assert LEAKS in (seen(clone, PUSH, since, GIT_CONFIG_GLOBAL=os.devnull) or "")
 
 
 def test_of_a_repository_of_the_session_nothing_is_known(clone: Path) -> None:
