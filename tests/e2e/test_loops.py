@@ -72,7 +72,8 @@ WRITERS = (
     ("while :; do date +%N; sleep 1.8; done | tee -a dev.log >&2", "a log that is appended to"),
     ("while :; do date +%N >> dev.log; sleep 0.3; done", "a log that is opened for each line"),
     ("while :; do date +%N > status.json; sleep 1; done", "a file that is written anew each second"),
-    ("while :; do date +%N > .new; mv .new build.js; sleep 1; done", "a file that is replaced each second"),
+    # Made aside: who sees it there for a moment has seen a file that came and went, which is progress.
+    ("while :; do date +%N > ../new; mv ../new build.js; sleep 1; done", "a file that is replaced each second"),
     ("while :; do date +%N > x; sleep 1; date +%N; done > dev.log", "both"),
 )
 
