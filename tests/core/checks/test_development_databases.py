@@ -14,6 +14,7 @@ from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.host.policy_files import builtin
 from tests.support.fakes import HOME, FakeWorld
+from tests.support.judge_cases import said_of_last
 
 ROOT = f"{HOME}/project"
 ALLOW, ASK = Response.ALLOW, Response.ASK
@@ -385,10 +386,7 @@ ROWS = [
     ("text", "files", "response", "why"), ROWS, ids=[f"{row[0]}: {row[3]}"[:90] + str(n) for n, row in enumerate(ROWS)]
 )
 def test_what_the_repository_says_of_a_database(text, files, response, why):
-    world = FakeWorld({f"{ROOT}/{name}": held for name, held in files.items()}, folders=(ROOT,))
-    action = Action("a", "s", Layer.HOOK, "bash", {"command": text}, ROOT, 1.0, ROOT)
-    case = Case(action, analyse(action, world), Session("s", ROOT), merge(builtin()), home=HOME)
-    assert max((f.response for f in rules(case)), default=ALLOW) is response, why
+    assert said_of_last((text,), files) is response, why
 
 
 def test_the_log_of_a_branch_that_the_session_made_is_its_own():

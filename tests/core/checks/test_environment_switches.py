@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core.analysis.analyse import analyse
-from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.checks.rules import rules
-from sentinel_guard.core.model import Action, Layer, Response
-from sentinel_guard.core.policy.merge_layers import merge
-from sentinel_guard.core.session.session import Session
-from sentinel_guard.host.policy_files import builtin
-from tests.support.fakes import HOME, FakeWorld
+from sentinel_guard.core.model import Response
+from tests.support.judge_cases import said_of_last
 
-ROOT = f"{HOME}/project"
 ALLOW, ASK = Response.ALLOW, Response.ASK
 
 OWN = {".env": "APP_ENV=local\nDB_HOST=127.0.0.1\nDB_DATABASE=shop\n"}
@@ -66,7 +59,9 @@ ROWS = [
 
 @pytest.mark.parametrize(("text", "files", "response", "why"), ROWS, ids=[f"{row[0][:50]}: {row[3]}" for row in ROWS])
 def test_what_a_switch_to_the_tests_leads_to(text, files, response, why):
-    world = FakeWorld({f"{ROOT}/{name}": held for name, held in files.items()}, folders=(ROOT,))
-    action = Action("a", "s", Layer.HOOK, "bash", {"command": text}, ROOT, 1.0, ROOT)
-    case = Case(action, analyse(action, world), Session("s", ROOT), merge(builtin()), home=HOME)
-    assert max((f.response for f in rules(case)), default=ALLOW) is response, why
+    assert said_of_last((text,), files) is response, why
+
+
+def test_a_temporary_file_that_leads_to_another_is_none():
+    text = "DATABASE_URL=file:/tmp/e2e.db npx prisma migrate reset --force"
+    assert said_of_last((text,), {}, links={"/tmp/e2e.db": "/srv/shop.db"}) is ASK

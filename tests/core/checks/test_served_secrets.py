@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core.analysis.analyse import analyse
-from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.checks.rules import rules
-from sentinel_guard.core.model import Action, Layer, Response
-from sentinel_guard.core.policy.merge_layers import merge
-from sentinel_guard.core.session.session import Session
-from sentinel_guard.host.policy_files import builtin
-from tests.support.fakes import HOME, FakeWorld
+from sentinel_guard.core.model import Response
+from tests.support.judge_cases import said_of_last
 
-ROOT = f"{HOME}/project"
 ALLOW, DENY = Response.ALLOW, Response.DENY
 SERVE = "python3 -m http.server 8080"
 KEY = "PRIVATE_KEY=0x4c0883a69102937d6231471b5dbb6204\n"
@@ -64,7 +57,4 @@ ROWS = [
 
 @pytest.mark.parametrize(("text", "files", "response", "why"), ROWS, ids=[f"{row[0][:50]}: {row[3]}" for row in ROWS])
 def test_a_file_server_over_secrets(text, files, response, why):
-    world = FakeWorld({f"{ROOT}/{name}": held for name, held in files.items()}, folders=(ROOT, f"{ROOT}/dist"))
-    action = Action("a", "s", Layer.HOOK, "bash", {"command": text}, ROOT, 1.0, ROOT)
-    case = Case(action, analyse(action, world), Session("s", ROOT), merge(builtin()), home=HOME)
-    assert max((f.response for f in rules(case)), default=ALLOW) is response, why
+    assert said_of_last((text,), files) is response, why

@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.core.analysis.analyse import analyse
-from sentinel_guard.core.model import Action, Kind, Layer
+from sentinel_guard.core.model import Action, Kind, Layer, Response
 from tests.support.fakes import FakeWorld
+from tests.support.judge_cases import said_of_last
+
+ALLOW, KILL = Response.ALLOW, Response.KILL
 
 FILES = {
     "x.sh": "p old\n",
@@ -159,3 +162,25 @@ def test_beyond_the_limit_it_may_be_anything() -> None:
     world = FakeWorld({"/repo/x.sh": "p old\n"})
     action = Action("1", "s", Layer.SHELL, "shell", {"command": f"{many}; sh x.sh"}, "/repo", 0.0, root="/repo")
     assert [e for e in analyse(action, world) if e.kind is Kind.OPAQUE and "code" in e.how]
+
+
+JUDGED_FILES = {"nuke.sh": "rm -rf /\n", **dict.fromkeys((".env", "deploy.sh", "a.tmp"), "x\n")}
+JUDGED = [
+    ("false && printf true > nuke.sh; sh nuke.sh", KILL, "what lay there before runs"),
+    ("[ -e .env ] || cp deploy.sh nuke.sh; sh nuke.sh", KILL, "the same, by a copy"),
+    ("if make x; then printf true > nuke.sh; fi; sh nuke.sh", KILL, "in a branch"),
+    ("[ -e q ] && printf true > q.sh; cp q.sh nuke.sh; sh nuke.sh", KILL, "a copy of what may not be there"),
+    ("printf true > no/q.sh; cp no/q.sh nuke.sh; sh nuke.sh", KILL, "of what nothing can be written into"),
+    ("trap 'printf true > nuke.sh' EXIT; sh nuke.sh", KILL, "at the end"),
+    ("trap 'sh q.sh' EXIT; printf 'rm -rf /' > q.sh", KILL, "the other way round"),
+    ("printf true > nuke.sh; git checkout nuke.sh; sh nuke.sh", KILL, "put back"),
+    ("printf true > nuke.sh && sh nuke.sh", ALLOW, "what was surely written"),
+    ("[ -e .env ] || printf true > nuke.sh && cat nuke.sh", ALLOW, "shown alone"),
+    ("[ -e run.sh ] || printf true > run.sh; sh run.sh", ALLOW, "nothing lay there"),
+    ("[ -e a.tmp ] || printf true > a.tmp; sh a.tmp", ALLOW, "the project's own, or what was written"),
+]
+
+
+@pytest.mark.parametrize(("text", "response", "why"), JUDGED, ids=[row[2] for row in JUDGED])
+def test_each_of_them_is_judged(text: str, response: Response, why: str) -> None:
+    assert said_of_last((text,), JUDGED_FILES) is response, why

@@ -30,6 +30,8 @@ users:
 - name: kind-user
 current-context: {}
 """
+KIND = "clusters:\n- cluster:\n    server: https://127.0.0.1:39013\n"
+EKS = "https://x.eks.amazonaws.com"
 FILES = {
     "plain.env": "A=1\n",
     "prod.env": "KUBECONFIG=/home/ann/.kube/prod\n",
@@ -43,6 +45,11 @@ FILES = {
     "sk/skaffold.yaml": "deploy:\n  kubeContext: prod\n",
     "here/.kube/config": CONFIG.split("- cluster:\n    server: https://prod", maxsplit=1)[0],
     "both/.kube/config": CONFIG,
+    "/tmp/kind.kubeconfig": KIND,
+    "/tmp/eks.kubeconfig": f"clusters:\n- cluster:\n    server: {EKS}\n",
+    "/tmp/flow.kubeconfig": f"{KIND}- cluster: {{server: {EKS}}}\n",
+    "/tmp/remark.kubeconfig": f"{KIND}- cluster:\n    server: {EKS} # there\n",
+    "/tmp/quoted.kubeconfig": f'{KIND}- cluster:\n    "server": {EKS}\n',
 }
 MADE = "kind create cluster --kubeconfig /tmp/k"
 WIPE = "kubectl delete ns x"
@@ -113,6 +120,24 @@ ROWS = [
     # A kubeconfig of the session's.
     (MADE, f"KUBECONFIG=/tmp/k {WIPE}", AWAY, ALLOW, "made by kind"),
     (MADE, f"export KUBECONFIG=/tmp/k; kubectl config use-context kind-x; {WIPE}", AWAY, ALLOW, "all of it is here"),
+    # Any other one, by what stands in it.
+    ("ls", "KUBECONFIG=/tmp/kind.kubeconfig helm install web chart", AWAY, ALLOW, "a cluster of this machine"),
+    ("ls", "kubectl --kubeconfig /tmp/kind.kubeconfig delete deploy x", AWAY, ALLOW, "by its option"),
+    ("ls", "KUBECONFIG=/tmp/eks.kubeconfig helm install web chart", AWAY, ASK, "another one"),
+    ("ls", "kubectl --kubeconfig /tmp/kind.kubeconfig --server https://prod.acme.com delete ns x", AWAY,
+     ASK, "another one besides"),
+    ("ls", "KUBECONFIG=/tmp/kind.kubeconfig helm --kube-apiserver https://prod.acme.com uninstall web", AWAY,
+     ASK, "helm's option"),
+    ("ls", "KUBECONFIG=/tmp/kind.kubeconfig argocd app delete prod --yes", AWAY, ASK, "who takes no server from it"),
+    ("ls", "kubectl --kubeconfig /tmp/flow.kubeconfig delete ns x", AWAY, ASK, "one of two is another, in braces"),
+    ("ls", "kubectl --kubeconfig /tmp/remark.kubeconfig delete ns x", AWAY, ASK, "before a remark"),
+    ("ls", "kubectl --kubeconfig /tmp/quoted.kubeconfig delete ns x", AWAY, ASK, "behind a key in quotes"),
+    ("ls", "ssh -fNL 39013:prod:6443 b; kubectl --kubeconfig /tmp/kind.kubeconfig delete ns x", AWAY,
+     ASK, "its port leads away"),
+    ("ls", "ssh -fNL 5432:db:5432 b; kubectl --kubeconfig /tmp/kind.kubeconfig delete ns x", AWAY,
+     ALLOW, "another port does"),
+    ("ls", "KUBECONFIG=/tmp/none.kubeconfig helm install web chart", AWAY, ASK, "a file that is not there"),
+    ("ls", "KUBECONFIG=$K helm install web chart", AWAY, ASK, "one that is not known"),
     # One of the repository under the name of the person's own.
     *(("ls", text, AWAY, ALLOW, "it knows this machine alone") for text in (
         f"KUBECONFIG=here/.kube/config {WIPE}", "helm --kubeconfig here/.kube/config uninstall x",
