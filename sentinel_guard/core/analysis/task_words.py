@@ -23,6 +23,11 @@ GIVES_ADDRESS = frozenset(("-D", "--database-url", "-u", "--url", "--database", 
 _CHOOSES = frozenset(("-e", "--env", "--environment"))
 
 
+def value(word: str) -> str:
+    """What a word says: of an option what stands behind its ``=``."""
+    return word.partition("=")[2] if word[:1] == "-" and "=" in word.partition("://")[0] else word
+
+
 def are_plain(program: str, words: Sequence[str]) -> bool:
     """Whether none of a task's words may say another database or environment than the one that is meant without it."""
     for before, word in pairwise(("", *words)):

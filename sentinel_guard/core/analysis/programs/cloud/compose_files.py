@@ -341,6 +341,13 @@ def _is_written_now(call: Call, parsed: Parsed) -> bool:
     return bool(made) and any(call.locate(item) in made for item in given)
 
 
+_COMMENTS = re.compile(r"(?m)(?:^|(?<=\s))#.*$")
+
+
+def without_comments(text: str) -> str:
+    return _COMMENTS.sub("", text)
+
+
 def joined(found: Sequence[str]) -> dict[str, str]:
     """Each service's lines, of all files."""
     services: dict[str, str] = {}

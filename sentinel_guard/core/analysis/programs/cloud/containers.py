@@ -94,7 +94,7 @@ def docker(call: Call) -> Effects:
         and any(_is_every(item) and not own_containers.is_own(call, item) for item in operands)
     ):
         yield call.effect(Kind.DEPLOY, "every container" if verb == "rm" else "every image", "delete", sure=False)
-    if verb == "rm" and not own and any(engine_witness.is_kept_alone(call, item.text) for item in operands):
+    if verb == "rm" and not own and any(engine_witness.holds_data(call, item.text) for item in operands):
         yield call.effect(Kind.DEPLOY, "docker containers", "delete")
     yield from _argued(call)
     own_containers.unmake(call, verb, operands)

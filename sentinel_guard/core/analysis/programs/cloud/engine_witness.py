@@ -59,6 +59,11 @@ def is_server(image: str) -> bool:
     return known or f"{paths.base(path)}/{base}" in _BY_FOLDER
 
 
+def says_server(variable: str) -> bool:
+    """Whether a variable of a server's container tells it of another server."""
+    return SAYS_SERVER.fullmatch(variable) is not None and variable not in _OF_LOGINS
+
+
 def is_own_port(call: Call, port: str) -> bool:
     """Whether the one container that publishes a port of this machine is the session's, and a server."""
     if not call.here or not _is_through(call, HANDS_ON | _STAYS) or _is_stirred(call, port):
@@ -81,7 +86,7 @@ def is_own_container(call: Call, name: str) -> bool:
     return len(found) == 1 and _is_own(engine, found[0])
 
 
-def is_kept_alone(call: Call, name: str) -> bool:
+def holds_data(call: Call, name: str) -> bool:
     """Whether a container of before the session has data that goes with it: in no volume, and made by no file."""
     engine = _engine(call, at_stake=True)
     if engine is None or call.world.is_stirred(f"container {container_engines.named(call, name)}"):
@@ -171,4 +176,4 @@ def _is_own(engine: Engine, one: Container) -> bool:
         return False
     if any(map(LEADS.search, told.words)) or any(paths.base(word) in SHELLS for word in told.words[:1]):
         return False
-    return not any(SAYS_SERVER.fullmatch(name) and name not in _OF_LOGINS for name in told.variables)
+    return not any(map(says_server, told.variables))

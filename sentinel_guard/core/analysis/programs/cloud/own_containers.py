@@ -338,7 +338,6 @@ def is_somebodys(call: Call, name: str, files: Sequence[Field] = ()) -> bool:
     return any(said.search(call.world.read(path) or "") for path in found)
 
 
-_COMMENTS = re.compile(r"(?m)(?:^|(?<=\s))#.*$")
 _IN_LINE = re.compile(r"(?m)^volumes[ \t]*:[ \t]*\{((?:\s*[\w.-]+\s*:\s*(?:\{\s*\})?\s*,?)*)\s*\}[ \t]*$")
 """Volumes in one line, of which nothing is said."""
 _NO_BLOCK = re.compile(
@@ -349,7 +348,7 @@ _OF_OTHERS = re.compile(r"\b(?:external|name|driver_opts|device)['\"]?\s*:|[*&]\
 
 
 def _plain(text: str) -> str:
-    return _COMMENTS.sub("", re.sub(r"\r\n?", "\n", text))
+    return compose_files.without_comments(re.sub(r"\r\n?", "\n", text))
 
 
 def _shares(texts: list[str] | None) -> bool:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sentinel_guard.core.analysis import places
+from sentinel_guard.core.analysis import places, task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, Parsed, options, parse
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.cloud import engine_witness
@@ -83,7 +83,9 @@ def is_own(call: Call) -> bool:
         return False
     row = CLIENTS.get(call.command.program)
     if row is None:
-        found = [match and match["port"] for match in map(_ADDRESS.fullmatch, _addresses(call))]
+        values = (task_words.value(item.text) for item in call.fields[1:])
+        addresses = (value for value in values if "://" in value)
+        found = [match and match["port"] for match in map(_ADDRESS.fullmatch, addresses)]
     else:
         found = [*_said(call, row, parse(without_password(call), MYSQL) if row.by_socket else call.parsed)]
     addressed = row is None or row.port_variable != "PGPORT" or any(_told(call, row, call.parsed)[0])
@@ -100,14 +102,6 @@ def is_own_port(call: Call, port: str, *, addressed: bool = True) -> bool:
     own = call.world.is_own(f"port {port}") or f"server at port {port}" in call.world.own
     led = any(map(number.search, call.world.forwards))
     return not led and (own or (addressed and engine_witness.is_own_port(call, port)))
-
-
-def _addresses(call: Call) -> Iterator[str]:
-    for item in call.fields[1:]:
-        word = item.text
-        value = word.partition("=")[2] if word[:1] == "-" and "=" in word.partition("://")[0] else word
-        if "://" in value:
-            yield value
 
 
 def without_password(call: Call) -> list[Field]:

@@ -18,10 +18,7 @@ _OTHERWISE = re.compile(
     r"|\bcommand['\"]?[ \t]*:(?![\s\[\-'\"]*(?:-|postgres|mysqld|mariadbd|redis-server|valkey-server|mongod)\b)"
 )
 """What may make another program of a service than its image is."""
-_COMMENTS = re.compile(r"(?m)(?:^|(?<=\s))#.*$")
 _VARIABLE = re.compile(r"\b([A-Z][A-Z0-9_]*)['\"]?[ \t]*[:=]")
-_OF_LOGINS = {"MYSQL_ROOT_HOST", "MARIADB_ROOT_HOST"}
-"""From where a login may come."""
 _FILES = re.compile(r"(?:docker-)?compose[\w.-]*\.ya?ml")
 
 
@@ -32,11 +29,11 @@ def lost_with_container(world: Overlay, folder: str) -> frozenset[str]:
     near = (*world.glob(f"{folder}/*compose*"), *world.glob(f"{folder}/*/*compose*"))
     found = [path for path in near if _FILES.fullmatch(paths.base(path))]
     usual = next((path for name in compose_files.NAMES if (path := f"{folder}/{name}") in found), "")
-    text = _COMMENTS.sub("", world.read(usual) or "") if usual else ""
+    text = compose_files.without_comments(world.read(usual) or "") if usual else ""
     written = any(path in world.made() or path in world.copies or world.is_unseen(path) for path in found)
     if written or compose_files.ELSEWHERE.search(text) or world.fulfils(f"{folder}/.env", compose_files.chooses):
         return frozenset()
-    others = [_COMMENTS.sub("", world.read(path) or "") for path in found if path != usual]
+    others = [compose_files.without_comments(world.read(path) or "") for path in found if path != usual]
     kept = {name for name, lines in compose_files.joined(others).items() if compose_files.keeps(lines)}
     services = {name: lines for name, lines in compose_files.joined([text]).items() if name not in kept}
     ports = {port for lines in services.values() if _goes(lines) for port in _published(lines)}
@@ -53,5 +50,5 @@ def _goes(lines: str) -> bool:
     """Whether a service is a server by its image, led nowhere else, and keeps nothing."""
     image = _IMAGE.search(lines)
     known = image is not None and engine_witness.is_server(image[1])
-    told = {name for name in _VARIABLE.findall(lines) if engine_witness.SAYS_SERVER.fullmatch(name)} - _OF_LOGINS
+    told = any(map(engine_witness.says_server, _VARIABLE.findall(lines)))
     return known and not told and not _OTHERWISE.search(lines) and not compose_files.keeps(lines)

@@ -10,7 +10,7 @@ none: where one of these is met, nothing is told. A database that is a file has 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from sentinel_guard.core.analysis import task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
@@ -37,7 +37,8 @@ _ASKS = re.compile(r"\bENV\b|get_env|fetch_env|\benviron|getenv|\benv\(|\$\{|<%|
 _COMMENTS = re.compile(r"(?m)(?:^|(?<=\s))#.*$")
 _APART = re.compile(r"(?i)(?<!\w)[\"']?\w*(?:pass(?:word|wd)?|secret|username|user|pool\w*|timeout)[\"']?\s*:[^,\n}]*")
 """What says with what one logs in, and not where."""
-_SECTION = re.compile(r"(?m)^(?:default|development):.*\n(?:[ \t]+.*\n?|\s*\n)*")
+SECTION = re.compile(r"(?m)^(?:default|development):.*\n(?:[ \t]+.*\n?|\s*\n)*")
+"""Of Rails' settings: those for development, and what they are made from."""
 _TAKEN_OVER = re.compile(r"<<\s*:(?!\s*\*default\s*$)", re.MULTILINE)
 _DEFAULT = re.compile(r"(?m)^default:\s*&default\b")
 _YAML_HOST = re.compile(r"(?i)(?<!\w)[\"']?host(?:addr)?[\"']?\s*:\s*[\"']?(?P<host>[^\s\"',}]*)")
@@ -58,7 +59,7 @@ def is_meant(call: Call, program: str, words: Sequence[str]) -> bool:
         via = [name for name in via if name not in dotenv_databases.LOADERS]
     if not (known and _WRAPPERS.issuperset(via) and task_words.are_plain(program, words)):
         return False
-    given = [word for word in _values(words) if "://" in word]
+    given = [value for value in map(task_words.value, words) if "://" in value]
     if not _environment_is_plain(call, program, given):
         return False
     if given:
@@ -73,11 +74,6 @@ def is_meant(call: Call, program: str, words: Sequence[str]) -> bool:
     return program == "mix" and _is_mix_here(
         *(call.world.read(call.locate(f"config/{n}.exs")) for n in ("dev", "runtime"))
     )
-
-
-def _values(words: Sequence[str]) -> Iterator[str]:
-    for word in words:
-        yield word.partition("=")[2] if word[:1] == "-" and "=" in word.partition("://")[0] else word
 
 
 def _environment_is_plain(call: Call, program: str, given: list[str]) -> bool:
@@ -117,7 +113,7 @@ def _is_rails_here(settings: str) -> bool:
     """https://guides.rubyonrails.org/configuring.html#configuring-a-database"""
     if "sqlite" in settings:
         return False
-    said = _APART.sub("", "\n".join(_SECTION.findall(_COMMENTS.sub("", settings))))
+    said = _APART.sub("", "\n".join(SECTION.findall(_COMMENTS.sub("", settings))))
     names, hosts = [m["name"] for m in _YAML_NAME.finditer(said)], [m["host"] for m in _YAML_HOST.finditer(said)]
     if settings.count("&default") > 1 or ("*default" in said and not _DEFAULT.search(settings)):
         return False

@@ -39,7 +39,8 @@ _DATABASES = re.compile(
 )
 _PLAIN = re.compile(r"\s*(?:#.*|(?:export[ \t]+)?\w+=(?:\"[^\"`$\\]*\"|'[^']*'|[\w./:@%+,=?-]*)\s*)?")
 """A line of settings that is the same to every reader: one assignment, with nothing that is put in."""
-_LINE = re.compile(r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*(.*?)[ \t]*$")
+LINE = re.compile(r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*(.*?)[ \t]*$")
+"""One assignment of a variable."""
 _URL = re.compile(r"\b(?:url|directUrl|shadowDatabaseUrl)\s*=\s*(?:env\(\s*\"(\w+)\"\s*\)|(\S+))")
 _FIXED = re.compile(r"['\"](?:host|url)['\"]\s*=>\s*+(?!env\()")
 _LOCAL = frozenset(("local", "dev", "development", "testing"))
@@ -82,7 +83,7 @@ def gives_development(text: str, ports: frozenset[str] = frozenset()) -> bool:
 
 def assignments(text: str) -> list[tuple[str, str]]:
     """Names and values of settings; empty where another variable is put in."""
-    return [(name, _bare(value)) for name, value in _LINE.findall(text)]
+    return [(name, _bare(value)) for name, value in LINE.findall(text)]
 
 
 def prisma(call: Call) -> bool:

@@ -16,7 +16,7 @@ from sentinel_guard.core.analysis import paths, places, task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.programs.databases import dotenv_databases, given_databases
 
-VARIABLES = ("RAILS_ENV", "RACK_ENV", "MIX_ENV", "NODE_ENV", "APP_ENV", "FLASK_ENV")
+VARIABLES = (*dotenv_databases.ENVIRONMENTS, "FLASK_ENV")
 _OPTIONS = ("--env", "--environment", "-e")
 """Options that say which environment a task is for."""
 _TESTS = ("test", "testing")
@@ -44,15 +44,14 @@ def on_tests(call: Call, program: str, words: Sequence[str]) -> bool:
         match[1] for option, address in given if option in _GIVES_FILE and (match := _DATABASE_FILE.fullmatch(address))
     ]
     if files:
-        return all(paths.normal(file).startswith(paths.TEMPORARY) for file in files)
+        return all(given_databases.is_temporary(call, paths.normal(file)) for file in files)
     url = call.scope.lookup("DATABASE_URL")
     if url.isset:
         file = _DATABASE_FILE.fullmatch("".join(url.items)) if url.known else None
-        return file is not None and paths.normal(file[1]).startswith(paths.TEMPORARY)
-    modules = _settings_of_tests(call, words) if program in _BY_MODULE else ()
-    names = list(dict.fromkeys(_named(call, words)))
-    if program in _BY_MODULE and modules:
+        return file is not None and given_databases.is_temporary(call, paths.normal(file[1]))
+    if program in _BY_MODULE and (modules := _settings_of_tests(call, words)):
         return not any(_is_inherited(call, module) for module in modules)
+    names = {*_named(call, words)}
     return bool(names) and not any(_falls_back(call, program, name) for name in names)
 
 

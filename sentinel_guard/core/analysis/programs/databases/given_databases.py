@@ -15,7 +15,7 @@ from itertools import pairwise
 from sentinel_guard.core.analysis import network_addresses, paths, task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.databases import client_servers, dotenv_databases
+from sentinel_guard.core.analysis.programs.databases import client_servers, development_databases, dotenv_databases
 
 _NAMES = re.compile(
     r"(?:\w+_)?(?:DATABASES?|DB|DBSTRING|FLYWAY|LIQUIBASE(?:_COMMAND)?|DATASOURCE|SQLITE|POSTGRES(?:QL)?|PG|MYSQL|MARIADB|MONGO(?:DB)?)(?:_\w+)?|\w+_DSN|DSN"
@@ -87,7 +87,7 @@ _ALSO_PLAIN = frozenset(
 _OF_ONE = re.compile(r"db:(?:schema|structure|fixtures|test|environment|migrate|seed):\w+|(?!db:\w+:)[^=]*")
 """Tasks of Rails on its first database: ``db:drop:all``, ``db:drop:legacy`` take others."""
 _STANDS_FOR = {
-    **dict.fromkeys(("RAILS_ENV", "RACK_ENV", "MIX_ENV", "NODE_ENV", "APP_ENV", "FLASK_ENV", "KNEX_ENV"), ""),
+    **dict.fromkeys((*dotenv_databases.ENVIRONMENTS, "FLASK_ENV", "KNEX_ENV"), ""),
     "DJANGO_SETTINGS_MODULE": r"(?:\w+\.)*settings(?:[._](?:tests?|testing|dev|development|local|base))?",
     **dict.fromkeys(
         ("DJANGO_CONFIGURATION", "ALEMBIC_CONFIG", "PRISMA_SCHEMA", "FLASK_CONFIG", "APP_SETTINGS"), "(?!)"
@@ -98,7 +98,6 @@ _HOMES = {"airflow": "AIRFLOW_HOME", "prefect": "PREFECT_HOME", "dagster": "DAGS
 _OTHER_STORE = re.compile(r"SQL_ALCHEMY_CONN|CONNECTION_URL|API_URL|TRACKING_URI|_CONFIG$")
 _LOADS = frozenset(("sqlx", "diesel", "dbmate", "sea-orm-cli", "sea", "console", "doctrine"))
 """Tools that load ``.env`` themselves, and take the environment before it."""
-_LINE = re.compile(r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*(.*?)[ \t]*$")
 _SETTINGS = (
     *("settings*.py", "*/settings*.py", "*/settings/*.py", "*/*/settings*.py", "config*.py", "*/config*.py"),
     *("src/*/config*.py", "*/env.py", "*/database.py", "*/db.py", "config/*.exs", "config/*.yml", "config/*.[jt]s"),
@@ -251,7 +250,7 @@ def _is_in_settings_of_dotnet(call: Call) -> bool:
 
 
 def _gives_thrown_away(call: Call, text: str) -> bool:
-    found = [value.strip("\"'") for name, value in _LINE.findall(text) if name == "DATABASE_URL"]
+    found = [value.strip("\"'") for name, value in dotenv_databases.LINE.findall(text) if name == "DATABASE_URL"]
     return bool(found) and all(_value_says(call, "DATABASE_URL", value) for value in found)
 
 
@@ -332,7 +331,6 @@ def settings(call: Call, program: str) -> Iterator[str]:
             yield _ONLY_LIVE.sub("", _COMMENTS.sub("", text))
 
 
-_SECTION = re.compile(r"(?m)^(?:default|development):.*\n(?:[ \t]+.*\n?|\s*\n)*")
 _SECOND = re.compile(r"(?m)^\s+(?:database|url)\s*:")
 _OTHER_URL = re.compile(r"(?m)^\s+url\s*:(?!.*\bDATABASE_URL\b)|\bmigrations_paths\b|\breplica\b")
 _REPOS = re.compile(r"\becto_repos:\s*\[[^\]]*,")
@@ -347,7 +345,7 @@ def _is_one(call: Call, program: str, names: list[str]) -> bool:
         return _COMMENTS.sub("", call.world.read(call.locate(name)) or "")
 
     if program in ("rails", "rake"):
-        sections = "".join(_SECTION.findall(read("config/database.yml")))
+        sections = "".join(development_databases.SECTION.findall(read("config/database.yml")))
         return len(_SECOND.findall(sections)) < 2 and not _OTHER_URL.search(sections)
     if program == "mix":
         return not _REPOS.search(read("config/config.exs"))

@@ -220,14 +220,10 @@ def _like(want: str, word: str) -> bool:
 
 def _is_thrown_away(call: Call, program: str, words: Sequence[str]) -> bool:
     """Whether the address that a task is given, or else the variables, are of a database that the session made."""
-    if any(environment_switches.OF_SERVER.fullmatch(_value(word)) for word in words):
+    values = (task_words.value(word).removeprefix("jdbc:") for word in words)
+    if any(map(environment_switches.OF_SERVER.fullmatch, values)):
         return own_databases.listens_own(call) and not any(map(task_words.LIVE.search, words))
     return given_databases.is_thrown_away(call, program)
-
-
-def _value(word: str) -> str:
-    value = word.partition("=")[2] if word[:1] == "-" and "=" in word.partition("://")[0] else word
-    return value.removeprefix("jdbc:")
 
 
 def _shell(call: Call, program: str, given: Sequence[Field]) -> Iterator[Effect]:
