@@ -1,4 +1,4 @@
-"""Regular expressions of POSIX tools (regex(7)) in Python's words, and searching with them in a bounded time.
+"""Translates regular expressions of POSIX tools (regex(7)) for Python, and searches with them in a bounded time.
 
 An agent writes the expression and may choose the text: what could take long by going back and forth is not compiled.
 """
@@ -44,7 +44,7 @@ _REPEATS = re.compile(r"[*+]|\{.*\}")
 _BASIC = re.compile(r"\\([|(){}+?])|([|(){}+?])|\[\^?\]?[^\]]*\]|\\.", re.DOTALL)
 
 
-def in_our_words(expression: str) -> str | None:
+def translated(expression: str) -> str | None:
     """The expression as Python has it; None where it cannot be read here (``s**``, ``[[=a=]]``)."""
     try:
         told = _THEIRS.sub(lambda m: _OURS[m[1] or m[2]], expression)
@@ -85,7 +85,7 @@ def _follow(pieces: Sequence[re.Pattern[str]], text: str) -> bool:
 
 def compiled(expression: str, *, whole: bool = False, ignores_case: bool = False) -> Expression | None:
     """An extended expression; ``whole``: nothing may stand beside it. None for one that is not searched for here."""
-    told = in_our_words(expression) if len(expression) <= MAX_LENGTH else None
+    told = translated(expression) if len(expression) <= MAX_LENGTH else None
     ways = _pieces(f"^(?:{told})$" if whole and "|" in told else f"^{told}$" if whole else told) if told else None
     if ways is None:
         return None

@@ -9,7 +9,7 @@ import enum
 import re
 from functools import cached_property
 
-from sentinel_guard.core.analysis.posix_expressions import in_our_words
+from sentinel_guard.core.analysis.posix_expressions import translated
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.model import Effect, Kind
 from sentinel_guard.core.policy.target_placeholders import within
@@ -89,7 +89,7 @@ def _found(pattern: str, *, whole: bool) -> bool:
 
     One that cannot be read here (``s**``, ``[[=a=]]``) may find it.
     """
-    told = in_our_words(pattern)
+    told = translated(pattern)
     if told is None:
         return True
     expression = re.compile(told, re.IGNORECASE)

@@ -101,7 +101,7 @@ class Overlay(WrittenFiles):
 
     @property
     def may_differ(self) -> bool:
-        return bool(self._others) or bool(self._copied and self._copied.doubted)
+        return super().may_differ or bool(self._copied and self._copied.doubted)
 
     def _doubt(self, path: str) -> None:
         if self._copied:

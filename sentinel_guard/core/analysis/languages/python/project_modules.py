@@ -74,8 +74,7 @@ class Modules:
         if root and f"{self._places[0]}/".startswith(f"{root}/"):
             self._places += [root, f"{root}/src"]  # where a project that is installed to be edited lies
         self.whole &= not any(self._is_here(f"{place}/{name}") for place in self._places for name in _BEFORE)
-        self.main = self._read(file, text, paths.parent(file) if file else "")
-        waiting = [self.main] if self.main else []
+        waiting = [*filter(None, [self._read(file, text, paths.parent(file) if file else "")])]
         while waiting:
             module = waiting.pop()
             for node in ast.walk(module.tree):
@@ -125,7 +124,7 @@ class Modules:
             return
         real = next((alias.name for alias in node.names if (alias.asname or alias.name) == name), "*")
         for folder, asked in _asked(module, node):
-            is_package = asked == (next(_asked(module, node))[1])
+            is_package = asked == next(_asked(module, node))[1]
             if is_package or asked.endswith(f".{real}"):
                 places = self._places if folder is None else [folder]
                 stems = [f"{place}/{asked.replace('.', '/')}" for place in places if place]

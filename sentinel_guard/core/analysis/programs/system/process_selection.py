@@ -49,7 +49,7 @@ def _pgrep(command: Command, pattern: str | None = None) -> Selection | None:
     given = _parsed(command, _PGREP)
     if pattern is None:
         pattern = given.operands[0].text if given.operands else ""
-    if not pattern or any(name in given.flags for name in _BY_PID):
+    if not pattern or _has(given, *_BY_PID):
         return None
     by = By.LINE if _has(given, "-f", "--full") else By.NAME
     found = _criterion(pattern, by, whole=_has(given, "-x", "--exact"), ignores_case=_has(given, "-i", "--ignore-case"))
@@ -164,11 +164,8 @@ class Lookups:
 
     def _keep(self, name: str, found: Selection | None) -> None:
         if found is not None:
-            self._append(name, found)
-
-    def _append(self, name: str, found: Selection) -> None:
-        self._found.append((name, found))
-        self._from_elsewhere = False
+            self._found.append((name, found))
+            self._from_elsewhere = False
 
     def _begin(self, command: Command, name: str) -> None:
         words = command.argv[1:]
@@ -177,7 +174,7 @@ class Lookups:
         self._by, self._lists = By.NAME if short else By.LINE, True
         named = next((after for word, after in pairwise(words) if word == "-C"), "")
         found = _criterion(re.escape(named), By.NAME, whole=True) if named else None
-        self._append(name, Selection((found,) if found else ()))
+        self._keep(name, Selection((found,) if found else ()))
 
     def _narrow(self, command: Command) -> None:
         """Lines that a grep or awk leaves of the list."""

@@ -36,15 +36,16 @@ def _on_service(call: Call, item: Field, how: Iterable[str]) -> Effects:
 
 def _process(call: Call, item: Field) -> str:
     """The process that a word names, as far as that is known."""
-    if not item.known and _GUARDS.search(item.source):
+    if item.known:
+        return item.text
+    if _GUARDS.search(item.source):
         return "sentinel-guard"
-    source = item.source.strip('"')
-    written = source if item.known else call.scope.as_written(item.source).strip('"')
-    if not item.known and written in ("$!", "${!}"):
+    written = call.scope.as_written(item.source).strip('"')
+    if written in ("$!", "${!}"):
         return "$!"
-    if not item.known and _means_all(call, item):
+    if _means_all(call, item):
         return process_listing.FIRST
-    return item.text if written == source else written
+    return item.text if written == item.source.strip('"') else written
 
 
 _GUARDS = re.compile(r"sentinel[-_]guard\S*\.pid")
