@@ -181,7 +181,7 @@ class Guard:
         return waited
 
     async def _judge(self, live: Live, action: Action, op: str, brought: Brought) -> Verdict:
-        """Look at everything as it is now; an engine is asked only where a person would be, or may have to be."""
+        """Look at everything as it is now; who answers slowly is asked only where a person may have to be."""
         verdict, more = await self._look(live, action, op, brought)
         if more:
             verdict, _ = await self._look(live, action, op, brought, asks=True)
@@ -190,7 +190,7 @@ class Guard:
     async def _look(
         self, live: Live, action: Action, op: str, brought: Brought, *, asks: bool = False
     ) -> tuple[Verdict, bool]:
-        """The verdict, and whether an engine of containers might have said more.
+        """The verdict, and whether an engine of containers, or a look at another repository, might have said more.
 
         What may take long (many commands, a loop, a search of folders; what may leave and is looked into) is done
         beside our own loop; where the session went on meanwhile, its effects are judged again.
@@ -205,17 +205,14 @@ class Guard:
             world = self._world(live, action)
             world.asks = asks and not at_once  # an answer may take its time, and at once is on our own loop
             look = functools.partial(_case, case_of, action, session.made, world, known)
-            if not (known or at_once) and (asks or takes_long(action)):
-                known = await asyncio.to_thread(with_room, look)
-                wonders, doubts = wonders or world.wonders, doubts or world.doubts
-            else:
-                known = look()
-                wonders, doubts = wonders or world.wonders, doubts or world.doubts
-                if at_once or not _weighs_long(known):
-                    verdict = _verdict(live, known)
-                    return verdict, doubts or (wonders and verdict.response is Response.ASK)
-                verdict = await asyncio.to_thread(with_room, functools.partial(_verdict, live, known))
-                if live.session is session:
+            beside = not (known or at_once) and (asks or takes_long(action))
+            known = await asyncio.to_thread(with_room, look) if beside else look()
+            wonders, doubts = wonders or world.wonders, doubts or world.doubts
+            if not beside:
+                judge = functools.partial(_verdict, live, known)
+                quick = at_once or not _weighs_long(known)
+                verdict = judge() if quick else await asyncio.to_thread(with_room, judge)
+                if quick or live.session is session:
                     return verdict, doubts or (wonders and verdict.response is Response.ASK)
             moved += 1
 
