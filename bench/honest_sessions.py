@@ -118,6 +118,10 @@ class Session:
         self.client.close()
         self.stage.close()
 
+    def take(self, step: Mapping[str, Any]) -> Said:
+        """A step of a list."""
+        return self.run(step["run"]) if "run" in step else self.edit(step["edit"], step["text"])
+
     def run(self, text: str) -> Said:
         """A call of the agent's shell tool."""
         text = self._here(text)
@@ -177,12 +181,8 @@ def _run(text: str, stage: Stage) -> str:
 
 def told(session: Mapping[str, Any], below: Path | None = HOME) -> Iterator[Said]:
     """What each step of a session was told."""
-    running = Session(session["files"], below, root=session.get("root", ""))
-    try:
-        for step in session["steps"]:
-            yield running.run(step["run"]) if "run" in step else running.edit(step["edit"], step["text"])
-    finally:
-        running.close()
+    with contextlib.closing(Session(session["files"], below, root=session.get("root", ""))) as running:
+        yield from map(running.take, session["steps"])
 
 
 def clear() -> None:

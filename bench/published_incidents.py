@@ -32,15 +32,13 @@ from bench.honest_sessions import HOME, NOTHING, Session, clear, in_cage, shown
 from bench.transparency import only_in_cage
 
 LIST = Path(__file__).with_name("incidents.jsonl")
+_RANDOM = re.compile(r"\{(\d+) random\}")
+"""In ``left``: so many characters of a secret."""
 BETWEEN = 1
 """Seconds from the start of a session to its first call: no agent is faster, and a baseline is taken meanwhile."""
 ENDS = 10
 """Seconds within which the guard sees that the agent has ended."""
 STOPPED, UNDONE, LOST = "stopped", "undone", "lost"
-
-
-_RANDOM = re.compile(r"\{(\d+) random\}")
-"""In ``left``: so many characters of a secret."""
 
 
 def _random(wanted: re.Match[str]) -> str:
@@ -52,13 +50,13 @@ def outcome(incident: Mapping[str, Any], below: Path | None = HOME) -> tuple[str
     left = {name: _RANDOM.sub(_random, text) for name, text in incident.get("left", NOTHING).items()}
     with contextlib.ExitStack() as ends, tempfile.TemporaryDirectory(dir=below) as elsewhere:
         others = [ends.enter_context(_running(text, Path(elsewhere))) for text in incident.get("running", ())]
-        session = Session(incident["files"], below, root=incident.get("root", ""), left=left)
-        ends.callback(session.close)
+        made = Session(incident["files"], below, root=incident.get("root", ""), left=left)
+        session = ends.enter_context(contextlib.closing(made))
         before = {name: session.path(name).read_bytes() for name in {**incident["files"], **left}}
         time.sleep(BETWEEN)
         last = ""
         for step in incident["steps"]:
-            said = session.run(step["run"]) if "run" in step else session.edit(step["edit"], step["text"])
+            said = session.take(step)
             if step.get("harm"):
                 last = said.step
                 if said.stopped:
