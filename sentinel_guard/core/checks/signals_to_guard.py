@@ -37,6 +37,9 @@ _TALKERS = frozenset(
 _SOCKET = re.compile(r"/(operator|agent)\.sock\b")
 _LOOKS = frozenset(("pgrep", "pidof", "grep", "egrep", "fgrep", "rg", "lsof", "fuser", "ss", "systemctl", "awk", "sed"))
 """They look processes up; what they were asked for tells whom the pids belong to."""
+_FILTERS = frozenset(("grep", "egrep", "rg"))
+_INVERTED = frozenset(("-v", "--invert-match"))
+"""What they are asked for is left out: ``grep -v $$``."""
 
 
 class Aim(enum.IntEnum):
@@ -116,5 +119,5 @@ def _looks(case: Case, effect: Effect) -> bool:
         return False
     words = [word for word in command.argv[1:] if word and word[0] != "-"]
     named = any("sentinel" in word.lower() or any(f in word for f in case.guarded.folders) for word in words)
-    finds = command.program in ("pgrep", "grep", "egrep", "rg") and any(_found(w, whole=True) for w in words[:1])
-    return named or finds
+    finds = command.program == "pgrep" or (command.program in _FILTERS and command.flags.isdisjoint(_INVERTED))
+    return named or (finds and any(_found(word, whole=True) for word in words[:1]))
