@@ -201,8 +201,10 @@ class Walk:
             here = place.stage(output, wanted=wanted, shown=shown, harmless=place.harmless or at < picker)
             here.scope.feeds = _as_written(node.commands[at - 1]) if at else ""
             output = self.node(stage, here) or NothingPrinted()
-            left.append(self.world.leave(begun))
-            self.world.join([left[-1], {}] if left[-1] else [])  # which the next stages may be faster than
+            if at < last or any(left):
+                left.append(self.world.leave(begun))
+            if at < last and left[-1]:
+                self.world.join([left[-1], {}])  # which the next stages may be faster than
         for states in filter(None, left):
             self.world.join([states])
         fetches(self, mark)

@@ -140,10 +140,14 @@ class WrittenFiles:
     def may_have_ended(self, marks: Iterable[int]) -> None:
         """What was changed since each of these moments may not have been."""
         before = [self._since(mark) for mark in marks if mark < len(self._changes)]
+        if not before:
+            return
         for path in {path: None for states in before for path in states}:
             self._doubt(path)
             now = self._state(path)
-            self._set(path, self._joined(path, [now, *(states.get(path, now) for states in before)]))
+            ways = [now, *(states.get(path, now) for states in before)]
+            if (state := self._joined(path, ways)) != now:
+                self._set(path, state)
 
     def may_be_back(self, folder: str) -> None:
         """What was there before this text may be in this folder again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from sentinel_guard.core.analysis.programs.system.process_selection import Lookups, signalled
 from sentinel_guard.core.analysis.running_processes import OTHERS, Running, Selection
@@ -15,8 +15,10 @@ _ELSEWHERE = frozenset(("ssh", "mosh", "wsl", "chroot", "unshare", "nsenter", "m
 """What runs a command where other processes are."""
 
 
-def reached(effects: Iterable[Effect], world: World) -> Iterator[Effect]:
+def reached(effects: Sequence[Effect], world: World) -> Iterator[Effect]:
     """What the signals among the effects of a text would reach beside what is the session's and the repository's."""
+    if not any(effect.kind is Kind.SIGNAL for effect in effects):
+        return
     lookups, told = Lookups(), set[str]()
     for effect in effects:
         command = effect.command
