@@ -285,7 +285,6 @@ class Daemon:
     def _world(self, live: Live, action: Action) -> AskingWorld:
         # What the process itself inherited, not what it says: the analysis must see what the command will see.
         environ = processes.environ(action.who.pid) if action.who else dict(os.environ)
-        outside = self.sessions.outside(environ.get("PATH", ""))
         session = live.session
         owner = {session.owner.pid if session.owner else 0}
         running = RunningProcesses(
@@ -299,6 +298,10 @@ class Daemon:
             spare=self.sessions.guarded().pids,
             others=lambda: self.sessions.live,
         )
+
+        def outside() -> dict[str, str]:
+            return {**environ, "PATH": self.sessions.outside(environ.get("PATH", ""))}
+
         return HostWorld(
             environ,
             shims=(self.sessions.shims(live),),
@@ -308,7 +311,7 @@ class Daemon:
             committed=committed_file.read,
             engines=lambda name: container_engine.ask(name, environ, live.begun_in, session.started),
             others=running.select,
-            pushes=lambda *push: self.judging.elsewhere(Push(*push[:-1]), live, {**environ, "PATH": outside}, push[-1]),
+            pushes=lambda *push: self.judging.elsewhere(Push(*push[:-1]), live, outside(), push[-1]),
         )
 
 
