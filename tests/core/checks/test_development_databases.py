@@ -98,6 +98,11 @@ ROWS = [
      "another variable is put in"),
     ("npx prisma migrate reset --force", {**PRISMA, "prisma/.env": "DATABASE_URL=postgres://db.acme.io/shop\n"}, ASK,
      "two files say two things"),
+    *((f"{text}; npx prisma migrate reset --force", {**PRISMA, ".env.example": PRISMA[".env"], **more}, response, why)
+      for text in ("[ -f .env ] || cp .env.example .env", "if [ ! -f .env ]; then cp .env.example .env; fi")
+      for more, response, why in (
+        ({".env": "DATABASE_URL=postgres://db.acme.io/shop\n"}, ASK, "what is there is not written over"),
+        ({}, ALLOW, "both say one"))),
     ("npx prisma migrate reset --force", {**PRISMA, "prisma.config.ts": "x"}, ASK, "code that may say another"),
     ("npx prisma migrate reset --force", {**PRISMA, "package.json": '{"prisma": {"schema": "db/x.prisma"}}'}, ASK,
      "another schema"),

@@ -366,6 +366,8 @@ class Overlay(WrittenFiles):
 
     def fulfils(self, path: str, test: Callable[[str], bool]) -> bool:
         """Whether a file's text passes a test, a secret's, too: nothing of it goes further than this yes or no."""
+        if path in self._others:
+            self.asked.add(path)
         if path in self._files:
             text = self._files[path]
         else:
