@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.programs.cloud import container_engines
-from sentinel_guard.core.analysis.secret_names import KINDS, may_hold_secret
+from sentinel_guard.core.analysis.secret_names import may_hold_secret
 
 TARGET = "mounted keys"
 _KEYS = (".ssh", ".aws", ".gnupg", ".kube", ".azure", ".docker", ".config/gcloud", ".config/gh")
@@ -39,8 +39,9 @@ _GIVES_NOTHING = frozenset(
     )
 )  # fmt: skip
 """Options of ``docker run`` that hand over neither rights nor variables."""
-_DEPTHS = ("", "*/", "*/*/", "*/*/*/", "*/*/*/*/")
-_MAY_BE_KEYS = (*KINDS, *(f"*{suffix}" for suffix in (".pem", ".key", ".p12", ".pfx", ".jks", ".keystore")))
+_ALL = ("**/*", "**/.*")
+"""At any depth; beyond the limits of a search each that may hold a secret is found all the same, or it is cut."""
+_OF_GIT = ("**/.git/config", ".git/modules/**/config")
 
 
 def keep_code_in(call: Call, mounts: Mapping[str, str]) -> bool:
@@ -63,10 +64,15 @@ _LOGS_IN = re.compile(r"://[^/\s@]+@|(?i:extraheader)")
 
 
 def _holds_no_secret(call: Call, folder: str) -> bool:
-    if call.world.fulfils(f"{folder}/.git/config", lambda text: _LOGS_IN.search(text) is not None):
-        return False
-    for pattern in (f"{folder}/{depth}{kind}" for depth in _DEPTHS for kind in _MAY_BE_KEYS):
-        found = call.world.glob(pattern)
-        if call.world.cut or any(map(may_hold_secret, found)):
-            return False
+    if any(f"{copy}/".startswith(f"{folder}/") for copy in call.world.copies):
+        return False  # which bears another name now
+    for patterns, holds in ((_ALL, may_hold_secret), (_OF_GIT, lambda path: call.world.fulfils(path, _logs_in))):
+        for pattern in patterns:
+            found = call.world.glob(f"{folder}/{pattern}")
+            if call.world.cut or any(map(holds, found)):
+                return False
     return True
+
+
+def _logs_in(settings: str) -> bool:
+    return _LOGS_IN.search(settings) is not None

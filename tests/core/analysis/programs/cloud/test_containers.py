@@ -164,6 +164,21 @@ SHUT_IN = (
     (f'docker run --rm -v "$PWD":/p:ro -w /tmp debian:12 sh -c {FETCHED}', True, "a file of secrets lies in it"),
     (f'docker run --rm -v "$PWD/keys":/p:ro -w /tmp debian:12 sh -c {FETCHED}', True, "a key lies in it"),
     (f'docker run --rm -v "$PWD/sub":/p:ro -w /tmp debian:12 sh -c {FETCHED}', True, "git logs in by its address"),
+    *(
+        (f'docker run --rm -v "$PWD/{name}":/p:ro -w /tmp debian:12 sh -c {FETCHED}', asked, why)
+        for name, asked, why in (
+            ("wide", False, "many folders without one"),
+            ("deep", True, "a key lies far below"),
+            ("dot", True, "in a hidden folder"),
+            ("over", True, "git logs in somewhere below"),
+            ("host", True, "for a submodule"),
+        )
+    ),
+    (
+        f'cp -r ~/.ssh src/k; docker run --rm -v "$PWD/src":/p:ro -w /tmp debian:12 sh -c {FETCHED}',
+        True,
+        "the text brings it there by another name",
+    ),
     (f"docker run --rm -v /srv/x:/p:ro -w /tmp debian:12 sh -c {FETCHED}", True, "another folder of this machine"),
     (f"docker run --rm -v /run/user/1000:/p:ro -w /tmp debian:12 sh -c {FETCHED}", True, "sockets, which may be used"),
     (f"docker run --rm -v pgdata:/p:ro -v data:/q -w /tmp debian:12 sh -c {FETCHED}", True, "somebody's volumes"),
@@ -178,5 +193,15 @@ SHUT_IN = (
 
 @pytest.mark.parametrize(("command", "asked"), [d[:2] for d in SHUT_IN], ids=[d[2] for d in SHUT_IN])
 def test_what_a_strangers_code_reaches_from_a_container(command: str, asked: bool) -> None:
-    effects = effects_of(command, repository({"src/a.c": "x", "keys/a/deploy.pem": "x", "sub/.git/config": LOGS_IN}))
+    files = {
+        "src/a.c": "x",
+        "keys/a/deploy.pem": "x",
+        "sub/.git/config": LOGS_IN,
+        "wide/a/b/c/d/e/f.c": "x",
+        "deep/a/src/main/java/x/resources/keystore.p12": "x",
+        "dot/a/.deploy/prod.pem": "x",
+        "over/a/.git/config": LOGS_IN,
+        "host/.git/modules/lib/x/config": LOGS_IN,
+    }
+    effects = effects_of(command, repository(files))
     assert any(e.kind is Kind.OPAQUE and "code" in e.how for e in effects) is asked
