@@ -53,6 +53,12 @@ ROWS = [
     (DJANGO, {SETTINGS: "from .base import *\nDEBUG = False\n"}, ASK, "the database of what they are made from"),
     (DJANGO, {SETTINGS: "DATABASES = {'default': {'NAME': ':memory:'}}\n"}, ALLOW, "one of their own"),
     (DJANGO, {SETTINGS: "DATABASES = {'default': env.db('DATABASE_URL')}\n", ".env": LIVE}, ASK, "from .env"),
+    (DJANGO, {SETTINGS: "from .base import *\n# DATABASES: those of base\n"}, ASK, "a remark gives none"),
+    *((DJANGO.replace("manage.py", "api/manage.py"), {f"api/{SETTINGS}": text, "api/.env": LIVE}, response, why)
+      for text, response, why in (
+        ("from .base import *\n", ASK, "settings beside the script"),
+        ("DATABASES = {'default': env.db('DATABASE_URL')}\n", ASK, "and .env"),
+        ("DATABASES = {'default': {'NAME': ':memory:'}}\n", ALLOW, "with one of their own"))),
     ("MIX_ENV=test mix ecto.reset", {".env": LIVE}, ALLOW, "Mix loads no such file"),
 ]  # fmt: skip
 

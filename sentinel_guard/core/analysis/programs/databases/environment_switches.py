@@ -50,7 +50,7 @@ def on_tests(call: Call, program: str, words: Sequence[str]) -> bool:
         file = _DATABASE_FILE.fullmatch("".join(url.items)) if url.known else None
         return file is not None and given_databases.is_temporary(call, paths.normal(file[1]))
     if program in _BY_MODULE and (modules := _settings_of_tests(call, words)):
-        return not any(_is_inherited(call, module) for module in modules)
+        return not any(_is_inherited(call, _folder(call, program), module) for module in modules)
     names = {*_named(call, words)}
     return bool(names) and not any(_falls_back(call, program, name) for name in names)
 
@@ -73,20 +73,26 @@ def _settings_of_tests(call: Call, words: Sequence[str]) -> Sequence[str]:
     return names if plain else ()
 
 
-def _is_inherited(call: Call, module: str) -> bool:
+def _is_inherited(call: Call, folder: str, module: str) -> bool:
     """Whether settings of tests that can be read say no database: what they are made from has the person's."""
-    text = call.world.read(call.locate(f"{module.replace('.', '/')}.py"))
-    if text is None:
+    held = call.world.read(call.locate(f"{folder}/{module.replace('.', '/')}.py"))
+    if held is None:
         return False
+    text = given_databases.COMMENTS.sub("", held)
     asks = re.search(r"DATABASE_URL|\benv\.db\(|dj_database_url", text)
-    return "DATABASES" not in text or (asks is not None and _gives_others(call, "."))
+    return "DATABASES" not in text or (asks is not None and _gives_others(call, folder))
+
+
+def _folder(call: Call, program: str) -> str:
+    """Where the project lies: beside its script; at the top where the script runs elsewhere."""
+    script = next((f.text for f in call.fields if paths.base(f.text) == program and "/" in f.text), "")
+    away = places.is_inside(call.command) or not call.here
+    return call.world.root if away else script.rpartition("/")[0] or "."
 
 
 def _falls_back(call: Call, program: str, environment: str) -> bool:
     """Whether what a task takes for an environment is what ``.env`` gives without it."""
-    script = next((f.text for f in call.fields if paths.base(f.text) == program and "/" in f.text), "")
-    away = places.is_inside(call.command) or not call.here
-    folder = call.world.root if away else script.rpartition("/")[0] or "."
+    folder = _folder(call, program)
     if program == "artisan":
         apart = call.world.kind(call.locate(f"{folder}/.env.{environment}"))
         return not apart and bool(call.world.kind(call.locate(f"{folder}/.env")))

@@ -316,7 +316,7 @@ def _is_laravel_open(call: Call) -> bool:
 
 
 _SOURCE = ("-d", "--dataSource")
-_COMMENTS = re.compile(r"(?ms)/\*.*?\*/|(?:^|(?<=\s))(?:#|//)[^\n]*|\"\"\".*?\"\"\"")
+COMMENTS = re.compile(r"(?ms)/\*.*?\*/|(?:^|(?<=\s))(?:#|//)[^\n]*|\"\"\".*?\"\"\"")
 _ONLY_LIVE = re.compile(r"(?s)\bconfig_env\(\) == :prod\b.*")
 """What the settings of Elixir say for production alone, and what stands behind it."""
 
@@ -328,7 +328,7 @@ def settings(call: Call, program: str) -> Iterator[str]:
     named = [call.locate(item) for item in given if item.known] if given else [*found]
     for path in [one for one in named if not task_words.LIVE.search(paths.base(one))][:MOST]:
         if text := call.world.read(path):
-            yield _ONLY_LIVE.sub("", _COMMENTS.sub("", text))
+            yield _ONLY_LIVE.sub("", COMMENTS.sub("", text))
 
 
 _SECOND = re.compile(r"(?m)^\s+(?:database|url)\s*:")
@@ -342,7 +342,7 @@ def _is_one(call: Call, program: str, names: list[str]) -> bool:
     """Whether a framework's settings know one database alone, where they may know several."""
 
     def read(name: str) -> str:
-        return _COMMENTS.sub("", call.world.read(call.locate(name)) or "")
+        return COMMENTS.sub("", call.world.read(call.locate(name)) or "")
 
     if program in ("rails", "rake"):
         sections = "".join(development_databases.SECTION.findall(read("config/database.yml")))
