@@ -41,9 +41,12 @@ _OTHER_WAYS = re.compile(
     r"|exec|eval|__import__|import_module|getattr|setattr|globals|locals|vars|__dict__|putenv|unsetenv"
     r"|from_pyfile|from_envvar|from_file|from_json|from_prefixed_env|SQLALCHEMY_BINDS|SQLALCHEMY_ENGINES"
     r"|customise_sources|settings_customise_sources|env_prefix|case_sensitive|model_construct"
+    r"|validation_alias|alias_generator|Alias(?:Choices|Path|Generator)"
 )
 """Names by which another database is opened, or what is not followed here happens."""
 _URI = "SQLALCHEMY_DATABASE_URI"
+_BY_OWN_NAMES = frozenset((*_OF_OS, *_OPENS, _URI, "load_dotenv", "Engine", "AsyncEngine"))
+"""What is not followed by another name."""
 _FILE = re.compile(r"sqlite(?:\+\w+)?://(?:/(?P<file>/[^?\s]+)|/?(?::memory:)?)(?:\?[\w=&]*)?")
 """As SQLAlchemy reads it: behind three slashes a name counts from the folder of the process."""
 _DEEPEST = 10
@@ -103,6 +106,8 @@ class _Program:
                     yield self._text(module, value)
                 case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == _URI:
                     yield self._text(module, value)
+                case ast.AnnAssign(target=ast.Name(id=name), value=value) if name == _URI:
+                    yield self._text(module, value)
                 case ast.keyword(arg=name, value=value) if name == _URI:
                     yield self._text(module, value)
                 case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
@@ -141,7 +146,7 @@ class _Program:
         _, made = self._followed_to(module, node.func, 0)
         if not isinstance(made, ast.ClassDef) or [*map(_last, made.bases)] != ["BaseSettings"]:
             return None
-        if any(isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef) for item in made.body):
+        if any(map(_changes_fields, ast.walk(made))):
             return None
         plain = [_last(item.target) for item in made.body if isinstance(item, ast.AnnAssign) and _is_field(item)]
         self._followed.add(name)
@@ -165,7 +170,15 @@ def _last(node: ast.AST) -> str:
 
 def _is_field(node: ast.AnnAssign) -> bool:
     """Whether a class says no more of a field than its type and a plain default."""
-    return isinstance(node.target, ast.Name) and isinstance(node.value, ast.Constant | None)
+    said = any(isinstance(part, ast.Call) for part in ast.walk(node.annotation))  # ``Annotated[str, Field(…)]``
+    return isinstance(node.target, ast.Name) and isinstance(node.value, ast.Constant | None) and not said
+
+
+def _changes_fields(node: ast.AST) -> bool:
+    """Whether a part of a class may say from where its fields come, as ``Config.fields`` does."""
+    if isinstance(node, ast.Name):
+        return node.id == "fields" and isinstance(node.ctx, ast.Store)
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
 def _is_environment(node: ast.AST) -> bool:
@@ -203,15 +216,21 @@ def _plain_parts(node: ast.AST) -> Iterator[ast.AST]:
             yield node.slice
         case ast.Assign(targets=[ast.Subscript(slice=ast.Constant(value=text) as key)]) if text == _URI:
             yield key
+        case ast.Assign(targets=[ast.Name() as key]) | ast.AnnAssign(target=ast.Name() as key):
+            yield from [key] if key.id == _URI else []
 
 
 def _is_apart(node: ast.AST) -> bool:
     """Whether a part may open another database, or lead to one in a way that is not followed."""
     match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) if name == _URI:
+            return not isinstance(node.ctx, ast.Load)
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name) if name == _URI:
+            return True
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name in _OPENS or name == "environ" or _OTHER_WAYS.fullmatch(name) is not None
         case ast.alias(name=name, asname=renamed):
-            moved = renamed is not None and ({name, renamed} & {*_OPENS, *_OF_OS})
+            moved = renamed is not None and ({name, renamed} & _BY_OWN_NAMES)
             return bool(moved) or _OTHER_WAYS.fullmatch(name) is not None
         case ast.keyword(arg=name):
             return name is not None and _OTHER_WAYS.fullmatch(name) is not None

@@ -36,6 +36,7 @@ BY_SETTINGS = """from sqlalchemy import create_engine
 from .config import settings
 engine = create_engine(settings.database_url)
 """
+INNER = "    class Config:\n        "
 BY_NAME = """import os
 from sqlalchemy import create_engine
 URL = os.getenv('DATABASE_URL')
@@ -83,6 +84,12 @@ SPARED = [
     (f"{URL} python seed.py", flask("from .config import C; app.config.from_object(C)",
      **{"shop/config.py": "import os\nclass C:\n    SQLALCHEMY_DATABASE_URI = os.environ['DATABASE_URL']\n"}),
      "by a class"),
+    (f"{URL} python seed.py", flask("from .config import C; app.config.from_object(C)",
+     **{"shop/config.py": "import os\nclass C:\n    SQLALCHEMY_DATABASE_URI: str = os.environ['DATABASE_URL']\n"}),
+     "by a class that tells its type"),
+    (RUN,
+     {**db(BY_SETTINGS), "shop/config.py": SETTINGS.replace("settings =", f"{INNER}env_file = '.env'\nsettings =")},
+     "by settings with a file behind the variable"),
     (SERVED,
      PLAIN, "a server that the text started"),
     (RUN, db(DB.replace("db'))", "db'), connect_args={'check_same_thread': False})")), "arguments of a file's"),
@@ -134,6 +141,19 @@ LOST = [
      "settings that take another variable"),
     (RUN, {**db(BY_SETTINGS), "shop/config.py": SETTINGS.replace("settings =", "    env_prefix = 'X'\nsettings =")},
      "the same"),
+    (RUN, {**db(BY_SETTINGS), "shop/config.py": SETTINGS.replace("str =", "Annotated[str, Field(alias='LIVE')] =")},
+     "the same by its type"),
+    *((RUN, {**db(BY_SETTINGS), "shop/config.py": SETTINGS.replace("settings =", f"{text}\nsettings =")}, "for many")
+      for text in (f"{INNER}fields = {{'database_url': {{'env': 'LIVE'}}}}",
+                   "    model_config = SettingsConfigDict(alias_generator=live)")),
+    (RUN, db(f"from dotenv import load_dotenv as load\nload(override=True)\n{DB}"), "a file first, by another name"),
+    *((f"{URL} python seed.py", flask("from .config import C; app.config.from_object(C)",
+       **{"shop/config.py": f"{BY_NAME}class C:\n    X = 1\n    {text}\n"}), f"another one, bound by {text[:20]}")
+      for text in ("SQLALCHEMY_DATABASE_URI: str = 'postgresql://db.acme.io/shop'",
+                   "LIVE = SQLALCHEMY_DATABASE_URI = 'postgresql://db.acme.io/shop'",
+                   "X, SQLALCHEMY_DATABASE_URI = 1, 'postgresql://db.acme.io/shop'",
+                   "@property\n    def SQLALCHEMY_DATABASE_URI(self): return live()",
+                   "from .live import URL as SQLALCHEMY_DATABASE_URI\nC.SQLALCHEMY_DATABASE_URI = x")),
     ("python seed.py", FLASK, "no variable for Flask's"),
     (f"{URL} python seed.py", flask(f"{URI}; app.config.from_pyfile('live.cfg')"), "a file of settings"),
     (f"{URL} python seed.py", flask(f"{URI}; app.config['SQLALCHEMY_BINDS'] = x"), "several databases"),
