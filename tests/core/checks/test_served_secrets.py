@@ -18,6 +18,12 @@ ROWS = [
     ("cd . && " + SERVE + " >/dev/null 2>&1 &", BESIDE, DENY, "in the background"),
     ("python3 -u -m http.server", BESIDE, DENY, "behind another option"),
     (SERVE + " --bind 0.0.0.0", BESIDE, DENY, "as a word says"),
+    *((text, BESIDE, DENY, "in another spelling") for text in (
+        "python3 -mhttp.server 8000", "python3 -um http.server", "python2 -m SimpleHTTPServer", "php -S 0:8000",
+        "php -S 192.168.1.7:8000")),
+    *((text, BESIDE, DENY, "another server's address is not where it listens") for text in (
+        "npx http-server -p 8080 --proxy http://localhost:3000", "npx http-server -P http://localhost:3000",
+        "npx http-server --cors=http://localhost:3000", "npx live-server --open=http://localhost")),
     *((text, BESIDE, DENY, "another server") for text in (
         "npx serve", "npx serve -l 5000 .", "npx http-server -p 8080", "npx live-server", "php -S 0.0.0.0:8000",
         "ruby -run -e httpd . -p 8000", "caddy file-server --listen :8080")),
@@ -25,7 +31,8 @@ ROWS = [
         SERVE + " --bind 127.0.0.1", SERVE + " -b localhost", SERVE + " --bind=127.0.0.1",
         "npx http-server -a 127.0.0.1",
         "npx serve -l tcp://127.0.0.1:5000", "php -S localhost:8000", "php -S 127.0.0.1:8000 -t .",
-        "npx live-server --host=localhost")),
+        "npx live-server --host=localhost", "busybox httpd -f -p 127.0.0.1:8080",
+        "npx http-server -a localhost --proxy http://localhost:3000")),
     *((text, BESIDE, ALLOW, "a folder without") for text in (
         SERVE + " -d dist", "cd dist && " + SERVE, "npx serve -s dist", "npx http-server dist -p 8123")),
     *((text, BESIDE, ALLOW, "a folder that is yet to be built") for text in (

@@ -92,7 +92,15 @@ _WIDE = re.compile(
 """All interfaces of this machine."""
 _HERE = re.compile(r"(?:.*[=/ ])?(?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)(?::\d+)?")
 """This machine alone."""
+_LISTENS_AT = frozenset(
+    (
+        *("-b", "--bind", "--bind-address", "-a", "--address", "--addr", "-l", "--listen", "-i", "--interfaces"),
+        *("--interface", "-h", "--host", "--hostname", "-S", "-p"),
+    )
+)
+"""Options whose value says to whom a server listens; in others (``--proxy``, ``--cors``) another one is named."""
 _PYTHONS = ("python", "python3", "python2")
+_PYTHONS_SERVER = re.compile(r"(?:.* )?-\w*m ?(?:http\.server|SimpleHTTPServer)(?: .*)?")
 _SERVERS = frozenset(("http-server", "serve", "live-server", "miniserve", "updog", "dufs", "caddy", "servor"))
 """File servers that listen on all interfaces unless they are told where."""
 _ROOT = ("-r", "--root", "-d", "--directory")
@@ -120,7 +128,7 @@ def opened(call: Call) -> Iterator[Effect]:
         yield call.effect(Kind.PRIVILEGE, TARGET)
     if program.startswith("jupyter") and any(map(_NO_TOKEN.fullmatch, texts)) and _is_wide(texts):
         yield call.effect(Kind.PRIVILEGE, TARGET)
-    if (program in _PYTHONS and ("-m", "http.server") in pairwise(texts)) or (program == "ruby" and "httpd" in texts):
+    if (program in _PYTHONS and _PYTHONS_SERVER.fullmatch(" ".join(texts))) or (program == "ruby" and "httpd" in texts):
         folders = _values(texts, "-d", "--directory")
         if program == "ruby":
             folders = [item.text for item in call.operands if item.text != "httpd" and not item.text.isdigit()][:1]
@@ -128,7 +136,7 @@ def opened(call: Call) -> Iterator[Effect]:
     elif program == "busybox" and texts[:1] == ["httpd"]:
         yield from _serves(call, _values(texts, "-h"), everywhere=True)
     elif program == "php" and "-S" in texts:
-        yield from _serves(call, _values(texts, "-t", "--docroot"), wide=_is_wide(texts))
+        yield from _serves(call, _values(texts, "-t", "--docroot"), everywhere=True, wide=_is_wide(texts))
     elif program in _SERVERS:
         everywhere = program != "caddy" or texts[:1] == ["file-server"]
         given = call.parsed.values(*_ROOT) or (call.operands[:1] if program != "caddy" else [])
@@ -172,13 +180,18 @@ def _is_wide(texts: list[str]) -> bool:
     return any(map(_WIDE.fullmatch, texts))
 
 
+def _is_for_here(texts: Sequence[str]) -> bool:
+    given = (*pairwise(texts), *(word.partition("=")[::2] for word in texts))
+    return any(_HERE.fullmatch(value) for option, value in given if option in _LISTENS_AT)
+
+
 def _serves(call: Call, folders: list[str], *, wide: bool = False, everywhere: bool = False) -> Iterator[Effect]:
     """A home, or a folder that holds one, is no site; nor is for all who can reach this machine what holds secrets.
 
     ``everywhere``: on all interfaces unless a word says where; ``wide``: on all, as a word says.
     """
     home = call.world.home
-    reached = wide or (everywhere and not any(_HERE.fullmatch(item.text) for item in call.fields[1:]))
+    reached = wide or (everywhere and not _is_for_here([item.text for item in call.fields[1:]]))
     for folder in folders or [call.cwd]:
         path = call.locate(folder)
         secret = wide and call.world.kind(f"{path}/.env") == "file"
