@@ -26,6 +26,10 @@ def reached(effects: Sequence[Effect], world: World) -> Iterator[Effect]:
             continue
         if effect.kind is Kind.EXECUTE:
             lookups.add(command)
+        elif effect.kind is Kind.WRITE:
+            lookups.write(command, effect.target)
+        elif effect.kind is Kind.READ:
+            lookups.read(effect.target)
         elif effect.kind is Kind.SIGNAL and (words := _words(_found(effect, lookups, world), world.home)) not in told:
             told.add(words)
             if words:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
+from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Options, Parsed, options, parse
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.posix_expressions import compiled, extended
@@ -35,8 +36,14 @@ _LINES = re.compile(r"\b(?:args|cmd|command)\b")
 _PID_FILE = re.compile(r".*\.pid")
 _SAID = re.compile(r"[A-Za-z]|\d{4}")
 """A port, too; fewer digits stand in each line of a list."""
-_FOLDER_OF_PROCESS = re.compile(r"/proc/[^/]+/cwd/?")
+_FOLDER_OF_PROCESS = re.compile(r"/proc/(?!self/|thread-self/|\$\{?\$)[^/]+/cwd/?")
+"""Of another process than the one that asks."""
 _GREPS = ("grep", "egrep", "fgrep", "rg", "ag")
+_LOOKS = frozenset(("pgrep", "pidof", "ps", "lsof", "fuser", "ss", "netstat"))
+_FILTERS = frozenset(
+    (*_GREPS, "awk", "gawk", "mawk", "cut", "head", "tail", "sort", "uniq", "sed", "tr", "tee", "xargs")
+)
+"""What these print was looked up, where anything was."""
 
 
 def signalled(command: Command, target: str) -> Selection | None:
@@ -114,6 +121,8 @@ class Lookups:
         """A list of processes is what the next filter reads."""
         self._from_elsewhere = False
         """What was told last are pids that nobody looked up."""
+        self._files = set[str]()
+        """Files with pids that were."""
         self._asks_folder, self._folder = False, ""
         """Where a process works was asked, and with what that was compared just now."""
 
@@ -140,11 +149,24 @@ class Lookups:
         elif self._lists and self._found and name in (*_GREPS, "awk", "gawk", "mawk"):
             self._narrow(command)
 
+    def write(self, command: Command, path: str) -> None:
+        """A command of the text writes a file."""
+        if command.program in _LOOKS or (self._found and command.program in _FILTERS):
+            self._files.add(path)
+        else:
+            self._files.discard(path)
+
+    def read(self, path: str) -> None:
+        """It reads one."""
+        if path in self._files:
+            self._from_elsewhere = False
+
     def named_in(self, word: str) -> tuple[Selection, ...]:
-        """Those that a word stands for, as far as that is written in it; any of them for one that comes from a pipe,
-        or is a variable.
+        """Those that a word stands for, as far as that is written in it; any of them for one that comes from a pipe or
+        a file of pids, or is a variable.
         """
-        here = word.startswith(("$(", "`")) and not word.startswith(("$(stdin", "$(echo", "$(printf"))
+        kept = any(re.search(rf"(?<![\w.]){re.escape(paths.base(path))}(?![\w.])", word) for path in self._files)
+        here = word.startswith(("$(", "`")) and not (kept or word.startswith(("$(stdin", "$(echo", "$(printf")))
         if self._from_elsewhere and not here:
             return ()
         found = [one for name, one in self._found if not here or re.search(rf"\b{name}\b", word)]

@@ -86,6 +86,12 @@ ROWS = [
     ("pgrep -fa vite; cat /tmp/app.pid | xargs kill", [], "from a file, by a pipe"),
     ("ps aux | grep node; sleep 9 & jobs -p | xargs -r kill", [], "jobs of the text, by a pipe"),
     ("lsof -i :3000; for p in $(jobs -p); do kill $p; done", [], "and one after the other"),
+    ("pgrep -f vite > pids; kill $(cat pids)", [NODES], "from a file that was looked up"),
+    ("ps aux | grep vite | awk '{print $2}' > a.pid; P=$(cat a.pid); kill $P", [NODES], "behind a filter"),
+    ("pgrep -f vite | tee /tmp/a.pid; cat /tmp/a.pid | xargs kill", [NODES], "by a pipe"),
+    ("pgrep -f vite > /tmp/a.pid; kill $(< /tmp/a.pid)", [NODES], "without cat"),
+    ("pgrep -fa vite > log; kill $(cat app.pid)", [], "from another file"),
+    ("pgrep -f vite > a.pid; npm run dev & echo $! > a.pid; kill $(cat a.pid)", [], "which was written anew"),
     ("jobs; pgrep -f vite | xargs kill", [NODES], "looked up behind the jobs"),
     ("cat app.pid; ps aux | grep vite | awk '{print $2}' | xargs kill", [NODES], "behind a file"),
     ("pgrep -f vite > l; jobs; kill $(pgrep -f vite)", [NODES], "named where it is looked up"),
@@ -121,6 +127,10 @@ ROWS = [
         "it is only told",
     ),
     ("for p in $(pgrep node); do readlink /proc/$p/cwd; kill $p; done", [NODES], "nothing is compared"),
+    *(
+        (f'for p in $(pgrep node); do [ "$(readlink /proc/{own}/cwd)" = "$PWD" ] && kill $p; done', [NODES], "its own")
+        for own in ("self", "$$")
+    ),
     ("kill $P; pgrep node", [], "looked up afterwards"),
     ("pkill -P $$ node", [], "children of one process"),
     ("ssh host pkill node", [], "another machine"),
