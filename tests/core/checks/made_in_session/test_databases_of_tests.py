@@ -6,6 +6,7 @@ import pytest
 
 from sentinel_guard.core.model import Response
 from tests.core.checks.made_in_session.test_session_made_names import RUN
+from tests.support.fakes import HOME
 from tests.support.judge_cases import said_of_last
 
 ALLOW, ASK = Response.ALLOW, Response.ASK
@@ -21,6 +22,14 @@ LOADED = {
     ".env": f"DATABASE_URL={URL}\n",
     "api/appsettings.Development.json": '{"ConnectionStrings": {"Db": "Server=localhost,54329;Database=x"}}',
 }
+
+
+def secrets(text: str) -> dict[str, str]:
+    """Settings of .NET beside which the person keeps their own."""
+    project = {"api/api.csproj": "<UserSecretsId>0a1b</UserSecretsId>"}
+    return {**LOADED, **project, f"{HOME}/.microsoft/usersecrets/0a1b/secrets.json": text}
+
+
 ROWS: list[tuple[str, str, dict[str, str], Response, str]] = [
     # Laravel, Symfony and others by their variables.
     ("ls", FRESH, {}, ALLOW, "the framework's own settings take them"),
@@ -53,6 +62,14 @@ ROWS: list[tuple[str, str, dict[str, str], Response, str]] = [
     (RUN, "APP_ENV=prod bin/console doctrine:database:drop --force", LOADED, ASK, "by a variable"),
     (RUN, "bin/console doctrine:database:drop --force --connection=eu", LOADED, ASK, "another connection"),
     (RUN, "dotnet ef database drop -f -p api --context Shop", LOADED, ALLOW, "one of the addresses of the settings"),
+    (
+        RUN,
+        "dotnet ef database drop -f -p api",
+        secrets('{"ConnectionStrings:Db": "x"}'),
+        ASK,
+        "the person's come before",
+    ),
+    (RUN, "dotnet ef database drop -f -p api", secrets('{"Stripe:Key": "x"}'), ALLOW, "where these say a database"),
     (RUN, "dotnet ef database drop -f -p api --connection 'Server=db.acme.io'", LOADED, ASK, "another address"),
     (RUN, "dotnet ef database drop -f -p api -- --environment Production", LOADED, ASK, "words for the program"),
     (RUN, "dotnet ef database drop -f -p api -s web", LOADED, ASK, "what is started has other settings"),

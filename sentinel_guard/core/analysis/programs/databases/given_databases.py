@@ -241,12 +241,28 @@ def _is_in_settings_of_dotnet(call: Call) -> bool:
     """Whether each address of a database in ``appsettings.Development.json``, and beside it, is such a one's."""
     named = {a.text: b.text for a, b in pairwise(call.fields) if a.text in _PROJECT}
     folder = next((named[option] for option in _PROJECT if option in named), ".")
+    if any(call.world.fulfils(path, _says_database) for path in _secrets_of_dotnet(call, folder)):
+        return False
     texts = [call.world.read(call.locate(f"{folder}/{name}")) or "" for name in _JSON_SETTINGS]
     found = [address for text in texts for address in _JSON_ADDRESS.findall(text)]
     names = (call.scope.lookup(name) for name in ("ASPNETCORE_ENVIRONMENT", "DOTNET_ENVIRONMENT"))
     development = all(value.known and {*value.items} <= {"Development"} for value in names if value.isset)
     said = (_value_says(call, "ConnectionStrings__X", address) for address in found)
     return development and bool(texts[1]) and bool(found) and all(said)
+
+
+_USER_SECRETS = re.compile(r"<UserSecretsId>\s*([\w.-]+)\s*<")
+
+
+def _secrets_of_dotnet(call: Call, folder: str) -> Iterator[str]:
+    """What comes before these files in development, where a project has it (``dotnet user-secrets``)."""
+    for path in call.world.glob(call.locate(f"{folder}/*.*proj")):
+        for name in _USER_SECRETS.findall(call.world.read(path) or ""):
+            yield f"{call.world.home}/.microsoft/usersecrets/{name}/secrets.json"
+
+
+def _says_database(settings: str) -> bool:
+    return "ConnectionStrings" in settings or _JSON_ADDRESS.search(settings) is not None
 
 
 def _gives_thrown_away(call: Call, text: str) -> bool:
