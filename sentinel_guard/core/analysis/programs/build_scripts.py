@@ -205,9 +205,16 @@ def _started(call: Call, verb: str, words: Sequence[str]) -> Effects | None:
     if verb in ("create", "init", "innit") and words and words[0][:1] not in ("-", ".", "/"):
         return call.runner.run([Field(generators.creator(words[0])), *call.operands[1:]], call, f"{program} create")
     if verb == "workspace" and program == "yarn" and len(words) > 1:
-        rest = _behind(call, words[0])
-        return call.runner.run(rest[rest[0].text in ("run", "exec") :], call, "yarn workspace")
+        return _in_workspace(call, words[0])
     return _executed(call, _named(call, verb)) if verb in ("exec", "x", "dlx") else None
+
+
+def _in_workspace(call: Call, name: str) -> Effects:
+    """``yarn workspace NAME``: a script of that package, else a program."""
+    folder, given = package_scripts.folder_of(call, name), _behind(call, name)
+    program, *rest = given[given[0].text in ("run", "exec") :] or given
+    found = [*_steps(call, program.text, rest, folder)] if folder and given[0].text != "exec" else []
+    return found or call.runner.run([program, *rest], call, "yarn workspace", cwd=folder)
 
 
 def _behind(call: Call, word: str, fields: Sequence[Field] | None = None) -> Sequence[Field]:

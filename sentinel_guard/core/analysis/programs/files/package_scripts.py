@@ -36,6 +36,8 @@ def scripts(text: str | None) -> dict[str, str]:
 
 _PACKAGES = ("*/package.json", "*/*/package.json", "*/*/*/package.json")
 _MANY = frozenset(("-r", "--recursive", "--workspaces", "-ws", "--workspace-root"))
+_ROOT = "-w"
+"""pnpm's for the package at the top, too; npm's has a value."""
 
 
 def chosen_folder(call: Call) -> str:
@@ -45,9 +47,14 @@ def chosen_folder(call: Call) -> str:
     """
     given = call.parsed.values("-w", "--workspace", "-F", "--filter")
     own = [item.text for item in takewhile(lambda item: item not in call.operands[:1], call.fields)]
-    if len(given) != 1 or not given[0].known or not _MANY.isdisjoint(own):
+    many = not _MANY.isdisjoint(own) or (call.command.program == "pnpm" and _ROOT in own)
+    if len(given) != 1 or not given[0].known or many:
         return ""
-    name = given[0].text
+    return folder_of(call, given[0].text)
+
+
+def folder_of(call: Call, name: str) -> str:
+    """Where the one package lies that is called so; empty where nobody knows."""
     if call.world.kind(call.locate(f"{name}/package.json")) == "file":
         return call.locate(name)
     called = re.compile(rf'(?m)^\s*"name"\s*:\s*"(?:@[\w.-]+/)?{re.escape(name)}"')
