@@ -104,6 +104,7 @@ MORE = [
     ("set -C; echo p new > x.sh; sh x.sh", "what may be kept"),
     ("{ sleep 0; echo p new > x.sh; } & wait; sh x.sh", "in the background"),
     ("{ echo p new > x.sh; } | sh x.sh; sh x.sh", "beside each other"),
+    ("echo > >(sleep 0; cp safe.sh x.sh); sh x.sh", "what reads an output"),
 ]
 
 
