@@ -100,9 +100,8 @@ def _run(walk: Walker, item: Node, place: WalkContext) -> str:
 
 def _run_beside(walk: Walker, item: Node, place: WalkContext) -> str:
     """In the background: what follows may be faster."""
-    begun = walk.world.mark()
-    text = _run(walk, item, replace(place.inside(), forks=True))
-    walk.world.may_have_ended([begun])
+    with walk.world.beside():
+        text = _run(walk, item, replace(place.inside(), forks=True))
     return text and UNKNOWN
 
 

@@ -238,9 +238,8 @@ class Walk:
         return shell_functions.call(self, name, fields, place)
 
     def coproc(self, node: Coproc, place: WalkContext) -> str:
-        mark = self.world.mark()
-        self.node(node.body, replace(place.inside(), stdin=UNKNOWN, forks=True))
-        self.world.may_have_ended([mark])
+        with self.world.beside():
+            self.node(node.body, replace(place.inside(), stdin=UNKNOWN, forks=True))
         place.scope.forget((node.name,) if node.name else ())
         return ""
 
@@ -258,13 +257,8 @@ class Walk:
     def substitute(self, tree: object, place: WalkContext) -> None:
         """Walks the commands inside ``$(…)``, ``<(…)`` and ``>(…)``, which read what nobody knows."""
         for sub in self.substitute_inputs(tree, place):
-            self._read_beside(sub, replace(place.inside(), stdin=UNKNOWN))
-
-    def _read_beside(self, sub: ProcessSub, place: WalkContext) -> None:
-        """``>(…)``: what follows may be faster."""
-        begun = self.world.mark()
-        self.node(sub.script.body, place)
-        self.world.may_have_ended([begun])
+            with self.world.beside():
+                self.node(sub.script.body, replace(place.inside(), stdin=UNKNOWN))
 
     def substitute_inputs(self, tree: object, place: WalkContext) -> list[ProcessSub]:
         """Walks the commands inside ``$(…)`` and ``<(…)``; hands back the ``>(…)``, which run on the output."""
@@ -321,7 +315,8 @@ class Walk:
                 send_along(self.effects, output.socket, text)
             elif output.sub is not None:
                 shown = place.shown if output.shown is None else output.shown
-                self._read_beside(output.sub, replace(place.inside(), stdin=text or UNKNOWN, shown=shown))
+                with self.world.beside():
+                    self.node(output.sub.script.body, replace(place.inside(), stdin=text or UNKNOWN, shown=shown))
             elif output.path:
                 write_output(output, text, place, self.world)
         return "" if outputs else text

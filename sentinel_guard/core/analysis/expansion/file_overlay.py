@@ -352,8 +352,7 @@ class Overlay(WrittenFiles):
 
     def read(self, path: str) -> str | None:
         """What the text wrote there, else what is there; a secret is never looked at."""
-        if path in self._others:
-            self.asked.add(path)
+        self._ask(path)
         if path in self._files:
             return self._files[path]
         if self._copied and path not in self._told and (text := self._copied.read(path)) is not None:
@@ -366,8 +365,7 @@ class Overlay(WrittenFiles):
 
     def fulfils(self, path: str, test: Callable[[str], bool]) -> bool:
         """Whether a file's text passes a test, a secret's, too: nothing of it goes further than this yes or no."""
-        if path in self._others:
-            self.asked.add(path)
+        self._ask(path)
         if path in self._files:
             text = self._files[path]
         else:

@@ -10,7 +10,8 @@ Rules of this file:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, KeysView, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.step_budget import Budget
@@ -115,6 +116,11 @@ class WrittenFiles:
             self._set(path.removeprefix(LINK), (content,))
         self._set(path, (BEFORE if content == ANYTHING and path.startswith(LINK) else content,))
 
+    def _ask(self, path: str) -> None:
+        """A file is looked into."""
+        if path in self._others:
+            self.asked.add(path)
+
     def mark(self) -> int:
         """A moment, to be gone back to."""
         return len(self._changes)
@@ -148,6 +154,13 @@ class WrittenFiles:
             ways = [now, *(states.get(path, now) for states in before)]
             if (state := self._joined(path, ways)) != now:
                 self._set(path, state)
+
+    @contextlib.contextmanager
+    def beside(self) -> Iterator[None]:
+        """What is written here may not have been by then: what follows may be faster."""
+        mark = self.mark()
+        yield
+        self.may_have_ended([mark])
 
     def may_be_back(self, folder: str) -> None:
         """What was there before this text may be in this folder again."""
