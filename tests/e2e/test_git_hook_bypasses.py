@@ -6,6 +6,7 @@ And what looks like them and is ordinary work: what others have published is fet
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 
 import pytest
@@ -161,3 +162,15 @@ def test_a_push_from_a_repository_of_before_is_looked_into(repo, leaks):  # noqa
     assert all("commit to come adds a GitHub personal access token in a.py:1:6" in f["why"] for f in asked)
     assert (told["code"] == 0) is not leaks, told
     assert TOKEN not in published(repo) and TOKEN not in json.dumps(repo.log())
+
+
+def test_a_look_that_gets_no_answer_ends_in_the_question(repo):  # noqa: F811 - the fixture
+    """git waits at a named pipe for ever; the launcher would refuse after 10 s, with words that help nobody."""
+    other = repo.folder / "other"
+    subprocess.run(["git", "clone", "-q", str(repo.folder / "remote.git"), str(other)], check=True)
+    os.mkfifo(other / ".gitattributes")
+    _, [told] = repo.agent("cd ../other && git add -A && git commit -q -m x && git push -q -u origin HEAD:feat")
+    asked = {f["rule"] for e in repo.log(kind="verdict") for f in e["data"].get("findings", ())}
+    assert ELSEWHERE_RULE in asked and told["code"] == 126, (asked, told)
+    assert "it needs a person's yes" in told["err"], told
+    assert not [*(repo.guard / "state/looks").iterdir()]
