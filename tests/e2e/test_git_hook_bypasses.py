@@ -165,7 +165,7 @@ def test_a_push_from_a_repository_of_before_is_looked_into(repo, leaks):  # noqa
 
 
 def test_a_look_that_gets_no_answer_ends_in_the_question(repo):  # noqa: F811 - the fixture
-    """git waits at a named pipe for ever; the launcher would refuse after 10 s, with words that help nobody."""
+    """Git waits at a named pipe for ever; the launcher would refuse after 10 s, with words that help nobody."""
     other = repo.folder / "other"
     subprocess.run(["git", "clone", "-q", str(repo.folder / "remote.git"), str(other)], check=True)
     os.mkfifo(other / ".gitattributes")

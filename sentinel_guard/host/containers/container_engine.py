@@ -230,9 +230,9 @@ class ContainerEngine:
             made = datetime.fromisoformat(_FRACTION.sub("", made)).timestamp()
         return birth_time.is_since(made - self._ahead, self._since + MARGIN)
 
-    def _get(self, target: str, seconds: float = SECONDS) -> Any:
+    def _get(self, target: str, seconds: float = 0.0) -> Any:
         began = time.monotonic()
-        with contextlib.closing(_Connection(self._path, began + min(seconds, self._left))) as connection:
+        with contextlib.closing(_Connection(self._path, began + min(seconds or SECONDS, self._left))) as connection:
             try:
                 connection.request("GET", target)
                 answer = connection.getresponse()

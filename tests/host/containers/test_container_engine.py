@@ -22,6 +22,7 @@ import pytest
 
 from sentinel_guard.host.containers import container_engine, listening_ports
 from sentinel_guard.host.containers.container_engine import ContainerEngine
+from tests.support.time_limits import limit
 
 SINCE = time.time() - 100
 YOUNG, OLD = SINCE + 50, SINCE - 1000
@@ -53,8 +54,8 @@ def volume(**said: object) -> dict[str, object]:
 
 
 class Server(socketserver.ThreadingUnixStreamServer):
-    """What it answers, by target; ``said``: its name, its clock, how slow it is; ``drips``: all that it sends, byte by
-    byte where it is long.
+    """What it answers, by target; ``said``: its name, its clock, how many times too slow it is; ``drips``: all that it
+    sends, byte by byte where it is long.
     """
 
     drips = b""
@@ -75,7 +76,7 @@ class Handler(BaseHTTPRequestHandler):
                     time.sleep(0.05)
             return
         answer = self.server.answers.get(self.path)
-        time.sleep(self.server.waits)
+        time.sleep(self.server.waits * container_engine.SECONDS)
         data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
         self.send_response_only(404 if answer is None else 200)
         self.send_header("Server", self.server.server)
@@ -86,6 +87,12 @@ class Handler(BaseHTTPRequestHandler):
 
 
 Start = Callable[..., str]
+
+
+@pytest.fixture(autouse=True)
+def _slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SECONDS", "IN_ALL"):
+        monkeypatch.setattr(container_engine, name, limit(getattr(container_engine, name)))
 
 
 @pytest.fixture
@@ -185,7 +192,7 @@ ODD = [
     ({"raw": [{**CONTAINER, "Mounts": None}]}, "no mounts"),
     ({"volumes": [volume(Name="x", CreatedAt="yesterday")]}, "no time"),
     ({"raw": b" " * (container_engine.MOST + 10)}, "too much"),
-    ({"waits": 0.4}, "too slow"),
+    ({"waits": 2.0}, "too slow"),
     ({"raw": [{**CONTAINER, "Created": 10**400}]}, "no number that a clock has"),
     ({"drips": b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 1000}, "its head is sent byte by byte"),
     ({"drips": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"0" * 1000}, "so is the size of a piece"),
@@ -200,7 +207,7 @@ def test_an_odd_answer_is_none(start: Start, said: dict[str, object], why: str) 
     began = time.monotonic()
     with pytest.raises((OSError, ValueError)):
         ContainerEngine(path, SINCE)
-    assert time.monotonic() - began < 2, why
+    assert time.monotonic() - began < limit(2), why
     begun = {"DOCKER_HOST": f"unix://{path}"}
     assert container_engine.ask("docker", begun, begun, time.time() + 5) is None, why
 
