@@ -55,13 +55,16 @@ class WrittenFiles:
         """What else they may hold."""
         self._changes: list[tuple[str, State]] = []
         """Each path that was written, with its state before."""
+        self._late = dict[str, State]()
+        """What still may be written beside what follows."""
         self._names, self._all_names, self._searched = set[str](), "", dict[str, int]()
         """Their names, each once; these in one text; how far that was searched for a word, and it was not there."""
 
     def write(self, path: str, text: str | None, *, sure: bool = True) -> None:
         """From here on the file holds this text; nobody knows what one holds that is too long (None: another one)."""
         content: Content = (text if text is not None and len(text) <= MAX_READ else None,)
-        self._set(path, (content,) if sure else self._joined(path, ((content,), self._state(path))))
+        states: tuple[State, ...] = ((content,), self._late.get(path, ()), () if sure else self._state(path))
+        self._set(path, self._joined(path, states))
         if (name := paths.base(path)) not in self._names:
             self._names.add(name)
             self._all_names += f"{name}/"
@@ -157,9 +160,10 @@ class WrittenFiles:
 
     @contextlib.contextmanager
     def beside(self) -> Iterator[None]:
-        """What is written here may not have been by then: what follows may be faster."""
+        """What is written here may not have been by then, or only after what follows was."""
         mark = self.mark()
         yield
+        self._late |= {path: self._state(path) for path, _ in self._changes[mark:]}
         self.may_have_ended([mark])
 
     def may_be_back(self, folder: str) -> None:

@@ -103,6 +103,7 @@ MORE = [
     ("sed -i -e s/old/new/ x.sh; sh x.sh", "what BSD's takes for a suffix"),
     ("set -C; echo p new > x.sh; sh x.sh", "what may be kept"),
     ("{ sleep 0; echo p new > x.sh; } & wait; sh x.sh", "in the background"),
+    ("{ sleep 0.2; echo p new > x.sh; } & echo p last > x.sh; wait; sh x.sh", "in the background, later than another"),
     ("{ echo p new > x.sh; } | sh x.sh; sh x.sh", "beside each other"),
     ("echo > >(sleep 0; cp safe.sh x.sh); sh x.sh", "what reads an output"),
 ]
