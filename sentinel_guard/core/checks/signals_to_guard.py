@@ -9,7 +9,7 @@ import enum
 import re
 from functools import cached_property
 
-from sentinel_guard.core.analysis.posix_expressions import translated
+from sentinel_guard.core.analysis.posix_expressions import for_short_texts
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.model import Effect, Kind
 from sentinel_guard.core.policy.target_placeholders import within
@@ -90,13 +90,10 @@ def _aim(pattern: str) -> Aim:
 def _found(pattern: str, *, whole: bool) -> bool:
     """Whether a regular expression finds the guard among process names, or with ``whole`` among command lines.
 
-    One that cannot be read here (``s**``, ``[[=a=]]``) may find it.
+    One that cannot be read here (``s**``, ``[[=a=]]``), or could take long, may find it.
     """
-    told = translated(pattern)
-    if told is None:
-        return True
-    expression = re.compile(told, re.IGNORECASE)
-    return any(expression.search(line) for line in (_LINES if whole else _PROCESSES))
+    expression = for_short_texts(pattern, ignores_case=True)
+    return expression is None or any(map(expression.search, _LINES if whole else _PROCESSES))
 
 
 class Lookups:

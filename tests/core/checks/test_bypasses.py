@@ -99,6 +99,7 @@ GUARD = (
     ("pkill -9 -f 'sentinel.guard'", "deny"),
     ("pkill -f 's[e]ntinel'", "deny"),
     ("pkill -f 's**[e]ntinel'", "deny"),
+    ("pkill -f '(.+)+!'", "deny"),
     ("pkill -f 's[[:alpha:]]ntinel'", "deny"),
     ("pkill -f '\\<s[e]ntinel'", "deny"),
     ("pkill -f 's[[=e=]]ntinel'", "deny"),

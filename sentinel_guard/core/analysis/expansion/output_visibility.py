@@ -30,6 +30,7 @@ from sentinel_guard.core.analysis.parser.syntax_tree import (
     children,
     simple_commands,
 )
+from sentinel_guard.core.analysis.posix_expressions import for_short_texts
 from sentinel_guard.core.model import Command
 
 PRINTERS = frozenset(
@@ -349,11 +350,8 @@ def _picks_harmless(program: str, *words: str | None) -> bool:
     extended = "E" in flags or program in ("egrep", "rg")
     text = re.escape(patterns[0]) if "F" in flags else patterns[0]
     text = text if extended or "P" in flags else text.replace("\\|", "|")
-    try:
-        pattern = re.compile(text, re.IGNORECASE if "i" in flags else 0)
-    except re.error:
-        return False
-    return not any(map(pattern.search, _NAMES_OF_SECRETS))
+    pattern = for_short_texts(text, ignores_case="i" in flags)
+    return pattern is not None and not any(map(pattern.search, _NAMES_OF_SECRETS))
 
 
 def printing_command(tree: Node) -> Command | None:

@@ -16,6 +16,7 @@ SHOWN = [
     ("env | sort | head -80", "through filters that let them pass"),
     ("env > /tmp/e.txt", "into a copy"),
     ("env | grep -i key", "those that a filter takes"),
+    ("env | grep -E '(.+)+!'", "what it takes would take long to find out"),
     ("printenv GITHUB_TOKEN", "one of them"),
     ("echo $GITHUB_TOKEN", "one, by the shell"),
     ('echo "$(test -z "$API_KEY" || echo "$API_KEY")"', "one, behind a test"),

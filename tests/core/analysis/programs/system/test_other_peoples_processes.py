@@ -33,6 +33,7 @@ ROWS = [
     ("pkill -if VITE", [NODES], "either case"),
     ("pkill -f '^(node|deno) .*vite( |$)'", [NODES], "an extended expression"),
     ("pkill -f '[v]ite'", [NODES], "one that does not match itself"),
+    ("pkill -f 'node [^ ]+.*vite'", [NODES], "a repeat that could take all of it"),
     ("pkill -f 'no[[:alpha:]]e'", [NODES], "a class of characters"),
     ("pkill -f '.'", [f"{AGENTS}, {TRAINS}, {FOXES} and others"], "all: three are named, the agent first"),
     ("pkill claude", [AGENTS], "the agent itself"),
