@@ -27,7 +27,8 @@ from sentinel_guard.errors import PeerError, SentinelError
 from sentinel_guard.host.git import detect_fetch
 from sentinel_guard.host.githooks import judge_hook, preexisting_commits, push_of_other_repository
 from sentinel_guard.host.githooks.hook_request import MESSAGE, Judged, base_of
-from sentinel_guard.host.githooks.push_of_other_repository import Bounds, Push, Start
+from sentinel_guard.host.githooks.push_of_other_repository import Bounds, Push
+from sentinel_guard.host.githooks.remotes_before_session import Start
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.started_call import StartedCall
 from sentinel_guard.host.machine.state_paths import StatePaths

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
-from sentinel_guard.host.githooks.push_of_other_repository import FILES, Bounds, Push, Start, look
+from sentinel_guard.host.githooks.push_of_other_repository import FILES, Bounds, Push, look
+from sentinel_guard.host.githooks.remotes_before_session import Start
 from sentinel_guard.host.machine.started_call import StartedCall
 from tests.support.hook_judgement import POLICY
 from tests.support.hook_repositories import TOKEN, committed, git, made, put
