@@ -25,6 +25,7 @@ from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.daemon.wire_messages import Request
 from sentinel_guard.errors import PeerError, SentinelError
 from sentinel_guard.host.git import detect_fetch
+from sentinel_guard.host.git.run_git import until
 from sentinel_guard.host.githooks import judge_hook, preexisting_commits, push_of_other_repository
 from sentinel_guard.host.githooks.hook_request import MESSAGE, Judged, base_of
 from sentinel_guard.host.githooks.push_of_other_repository import Bounds, Push
@@ -65,7 +66,7 @@ class HookJudge:
 
         Raises SentinelError where it cannot be judged, TimeoutError after ``LIMIT``.
         """
-        job = asyncio.get_running_loop().run_in_executor(self._threads, partial(self._judge, asked, pid, live))
+        job = asyncio.get_running_loop().run_in_executor(self._threads, partial(self._in_time, asked, pid, live))
         done, _ = await asyncio.wait({job}, timeout=SOON)
         if done:
             return job.result()
@@ -151,6 +152,11 @@ class HookJudge:
     def _seen(self, asked: Request, live: Live) -> preexisting_commits.PreexistingObjects:
         folder = self._places.session(live.id) / "baseline"
         return self._memory.of(live.id, _repository(asked), folder, live.session.started)
+
+    def _in_time(self, asked: Request, pid: int, live: Live | None) -> Judged:
+        """Whom nobody waits for any more holds no thread."""
+        with until(time.monotonic() + SOON + LIMIT):
+            return self._judge(asked, pid, live)
 
     def _judge(self, asked: Request, pid: int, live: Live | None) -> Judged:
         if not asked.cwd:

@@ -15,7 +15,7 @@ from sentinel_guard.core.model import Response
 from sentinel_guard.daemon import git_hook_worker
 from sentinel_guard.daemon.git_hook_worker import HookJudge
 from sentinel_guard.daemon.wire_messages import Request
-from sentinel_guard.errors import PeerError
+from sentinel_guard.errors import HostError, PeerError
 from sentinel_guard.host.githooks import push_of_other_repository
 from sentinel_guard.host.githooks.hook_request import Judged
 from sentinel_guard.host.githooks.push_of_other_repository import Push
@@ -97,6 +97,22 @@ def test_values_of_many_repositories_are_not_kept_for_ever(judging, tmp_path):
     for n in range(100):
         judging._cache(tmp_path / str(n))
     assert len(judging._caches) <= 16
+
+
+@pytest.mark.parametrize("name", ["index", "HEAD"])
+def test_a_pipe_holds_a_thread_no_longer_than_somebody_waits(repo, judging, monkeypatch, name):
+    """There are four; the next commit, of any session, waits for one."""
+    monkeypatch.setattr(git_hook_worker, "SOON", 0.02)
+    monkeypatch.setattr(git_hook_worker, "LIMIT", 0.3)
+    subprocess.run(["git", "worktree", "add", "-q", "../tree"], cwd=repo, check=True)
+    pipe = repo / ".git/worktrees/tree" / name
+    pipe.unlink()
+    os.mkfifo(pipe)
+    for _ in range(4):
+        with pytest.raises((TimeoutError, HostError)):
+            ask(judging, repo.parent / "tree")
+    monkeypatch.setattr(git_hook_worker, "LIMIT", limit(5))
+    assert ask(judging, repo).refused
 
 
 def test_a_look_that_hangs_holds_up_its_turn_alone(judging, monkeypatch):

@@ -143,7 +143,7 @@ def merging(root: Path, environ: Environ = None) -> list[str]:
     """The ids of the other sides of the merge that is being concluded; none for an ordinary commit."""
     given = os.environ if environ is None else environ
     try:
-        return (git_dir(root, given) / "MERGE_HEAD").read_text("ascii").split()
+        return read_regular(git_dir(root, given) / "MERGE_HEAD").decode("ascii").split()
     except (OSError, ValueError):
         sides = (key.removeprefix(MERGED) for key in given if key.startswith(MERGED))
         return [side for side in sides if exists(root, side, environ)]

@@ -11,6 +11,7 @@ from sentinel_guard.core.analysis.world import MAX_READ
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.git.private_git_dir import layout
+from sentinel_guard.host.machine.atomic_files import read_regular
 
 SECONDS = 0.5
 """For each question to git; a verdict waits."""
@@ -42,4 +43,4 @@ def _replaces(common: Path) -> bool:
     if (common / "reftable").exists() or (common / "refs/replace").exists():
         return True
     packed = common / "packed-refs"
-    return packed.exists() and b" refs/replace/" in packed.read_bytes()
+    return packed.exists() and b" refs/replace/" in read_regular(packed)

@@ -11,6 +11,8 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
+from sentinel_guard.host.machine.atomic_files import read_regular
+
 _HEAD = 64
 _NAME = re.compile(r"[0-9a-f]{40}")
 
@@ -27,7 +29,7 @@ def read(objects: Path, identity: str, most: int) -> Loose | None:
     if not _NAME.fullmatch(identity):
         return None
     try:
-        packed = (objects / identity[:2] / identity[2:]).read_bytes() if most else b""
+        packed = read_regular(objects / identity[:2] / identity[2:]) if most else b""
         stream = zlib.decompressobj()
         raw = stream.decompress(packed, most + _HEAD)
     except (OSError, zlib.error):

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from sentinel_guard.host.git import loose_objects
 from sentinel_guard.host.git.commit_contents import common_dir, git_dir
+from sentinel_guard.host.machine.atomic_files import read_regular
 
 LARGEST = 512 << 10
 """Bytes of an index that is looked through; for a larger one git is quicker."""
@@ -47,7 +48,7 @@ def trees(work: Path, environ: Mapping[str, str]) -> Trees | None:
         index = work / environ.get("GIT_INDEX_FILE", folder / "index")
         if (folder / "MERGE_HEAD").exists() or index.stat().st_size > LARGEST:
             return None
-        tree = tree_of(index.read_bytes())
+        tree = tree_of(read_regular(index))
         objects = work / environ.get("GIT_OBJECT_DIRECTORY", common / "objects")
         head = loose_objects.read(objects, _head(folder, common), _COMMIT) if tree else None
     except (OSError, ValueError):
@@ -99,5 +100,7 @@ def _tree(index: bytes, at: int, count: int) -> str:
 
 def _head(folder: Path, common: Path) -> str:
     """The id that HEAD stands for; raises OSError where it is packed, or there is none yet."""
-    said = (folder / "HEAD").read_text("ascii").strip()
-    return (common / said.removeprefix("ref: ")).read_text("ascii").strip() if said.startswith("ref: ") else said
+    said = read_regular(folder / "HEAD").decode("ascii").strip()
+    if not said.startswith("ref: "):
+        return said
+    return read_regular(common / said.removeprefix("ref: ")).decode("ascii").strip()

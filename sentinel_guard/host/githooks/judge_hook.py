@@ -23,6 +23,7 @@ from sentinel_guard.host.githooks import empty_commits, pushes_and_refs, restric
 from sentinel_guard.host.githooks.hook_request import COMMIT, MESSAGE, HookCase, Judged
 from sentinel_guard.host.githooks.secrets_in_commits import Words, look
 from sentinel_guard.host.githooks.staged_changes import staged
+from sentinel_guard.host.machine.atomic_files import read_regular
 from sentinel_guard.host.machine.state_paths import places
 from sentinel_guard.host.secrets import added_lines
 
@@ -166,7 +167,7 @@ def _said(case: HookCase) -> added_lines.Added:
         raise ConfigError("The hook for messages needs the message's file.", "git gives it: .git/COMMIT_EDITMSG")
     path = case.work / case.arguments[0]
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except OSError as e:
         raise HostError(f"Cannot read the message {path}: {e.strerror}.") from e
     # An agent edits nothing, and git cuts at the scissors line only by an option that no hook is told.

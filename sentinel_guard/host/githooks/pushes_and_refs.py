@@ -23,6 +23,7 @@ from sentinel_guard.host.git.commit_contents import Change, Commits
 from sentinel_guard.host.githooks import restricted_paths
 from sentinel_guard.host.githooks.hook_request import HookCase, Judged
 from sentinel_guard.host.githooks.secrets_in_commits import Found, Words, look
+from sentinel_guard.host.machine.atomic_files import read_regular
 from sentinel_guard.host.secrets import added_lines
 
 PROTECTED = ("refs/heads/main", "refs/heads/master")
@@ -179,7 +180,7 @@ def _is_packed(case: HookCase, update: Update) -> bool:
     try:
         packed = commit_contents.common_dir(case.root, case.environ) / "packed-refs"
         line = os.fsencode(f"{update.old} {update.ref}\n")
-        return not Path(f"{packed}.lock").exists() and line in packed.read_bytes()
+        return not Path(f"{packed}.lock").exists() and line in read_regular(packed)
     except OSError:
         return False
 

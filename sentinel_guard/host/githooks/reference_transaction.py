@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sentinel_guard.host.git.commit_contents import common_dir
 from sentinel_guard.host.githooks.pushes_and_refs import GUARDED, PROTECTED
+from sentinel_guard.host.machine.atomic_files import read_regular
 
 BRANCHES = "refs/heads/"
 
@@ -42,9 +43,9 @@ def _stays(words: list[str], common: Path) -> bool:
     old, new, name = words
     try:
         if new.strip("0"):
-            return (common / name).read_text("ascii").strip() == new
+            return read_regular(common / name).decode("ascii").strip() == new
         # Where it really goes, git holds the lock of that file at this moment.
         packed = common / "packed-refs"
-        return not Path(f"{packed}.lock").exists() and os.fsencode(f"{old} {name}\n") in packed.read_bytes()
+        return not Path(f"{packed}.lock").exists() and os.fsencode(f"{old} {name}\n") in read_regular(packed)
     except (OSError, ValueError):
         return False

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,6 +85,8 @@ def sync_folder(folder: Path) -> None:
 
 def write_json(path: Path, data: object, *, durable: bool = True) -> None:
     """Written aside, synced (as ``write``), renamed; readable by its owner alone. Raises OSError."""
+    import json  # noqa: PLC0415 - a commit waits, and writes none
+
     aside = path.with_suffix(".new")
     with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "w") as f:  # noqa: PTH123 - a mode
         f.write(json.dumps(data))  # not json.dump, which is seven times as slow: it goes through Python piece by piece
@@ -114,6 +114,8 @@ def parse_toml(data: bytes, name: str, most: Size | None = None) -> tuple[dict[s
 
     What exceeds a size is refused unparsed: a parser may take seconds for a key of thousands of parts.
     """
+    import tomllib  # noqa: PLC0415 - as in write_json
+
     most = most or Size()
     text = _decoded(data, name, most.size)
     code, strings = _STRINGS.sub("s", text), sum(map(bool, _STRINGS.findall(text)))
@@ -161,6 +163,8 @@ def append_toml(path: Path, tables: Mapping[str, Mapping[str, object] | list[Map
 
     The file is proved before it is written: what comes out must be TOML. Raises ConfigError, HostError.
     """
+    import tomllib  # noqa: PLC0415 - as in write_json
+
     before = path.read_bytes() if path.exists() else b""
     gap = b"" if not before else b"\n" if before.endswith(b"\n") else b"\n\n"
     after = before + gap + toml_tables(tables).encode()

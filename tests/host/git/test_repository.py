@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.git import repository
+from sentinel_guard.host.git import committed_file, repository
 from sentinel_guard.host.git.flatten_ignore_rules import flatten
 from sentinel_guard.host.git.private_git_dir import PrivateGitDir, layout, work_trees
 from sentinel_guard.host.git.run_git import Setting, settings, settings_file
@@ -74,7 +74,7 @@ def test_a_linked_worktree_shares_its_git_directory(laid_out):
     assert layout(str(laid_out / "side")).common_dir == str(laid_out / "repo/.git")
 
 
-PIPES = (".git", ".git/commondir", ".git/worktrees/x/gitdir")
+PIPES = (".git", ".git/commondir", ".git/worktrees/x/gitdir", ".git/packed-refs")
 
 
 @pytest.mark.parametrize("name", PIPES)
@@ -84,11 +84,13 @@ def test_a_pipe_in_the_place_of_a_file_holds_nobody_up(fresh, name):
     if name == ".git":
         place.rename(fresh.root / "git")
     place.parent.mkdir(parents=True, exist_ok=True)
+    place.unlink(missing_ok=True)
     os.mkfifo(place)
     root = str(fresh.root)
-    call = StartedCall(lambda: (repository.top(root), work_trees(root)), holds=False)
-    assert call.ends_within(limit(2))
-    assert call.result() == (None if name == ".git" else root, (root,))
+    looks = (lambda: repository.top(root), lambda: work_trees(root), lambda: committed_file.read(root, "HEAD:no"))
+    call = StartedCall(lambda: [look() for look in looks], holds=False)
+    assert call.ends_within(limit(3))
+    assert call.result() == [None if name == ".git" else root, (root,), None]
 
 
 @pytest.mark.parametrize("key", ["clean", "process"])
