@@ -27,12 +27,12 @@ _OFTEN = 20
 _THEIRS = re.compile(r"\[:(\w+):\]|\\([<>`'])")
 """What only a POSIX expression has (regex(7), and GNU's): a class of characters, the ends of a word or a text."""
 _OURS = {
-    "alpha": "a-z",
+    "alpha": "A-Za-z",
     "lower": "a-z",
-    "upper": "a-z",
-    "alnum": "a-z0-9",
+    "upper": "A-Z",
+    "alnum": "A-Za-z0-9",
     "digit": "0-9",
-    "xdigit": "0-9a-f",
+    "xdigit": "0-9A-Fa-f",
     "space": r"\s",
     "blank": r" \t",
     "punct": "!-/:-@[-`{-~",
@@ -44,7 +44,7 @@ _OURS = {
     "`": r"\A",
     "'": r"\Z",
 }
-"""The same in Python's words; upper and lower case are not told apart."""
+"""The same in Python's words."""
 _NESTED = re.compile(r"\[[^\]]*\[")
 """An expression in brackets that holds another bracket, as in ``[[=a=]]``."""
 _TOKEN = re.compile(r"\\.|\[\^?\]?[^\]]*\]|\{\d*,?\d*\}|.", re.DOTALL)

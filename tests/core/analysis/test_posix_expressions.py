@@ -19,6 +19,8 @@ FOUND = [
     ("(vite|next) dev", "next dev", True, "a group"),
     ("[v]ite", "vite", True, "brackets"),
     ("[[:digit:]]+", "p 80", True, "a class"),
+    ("^[[:upper:]_]+=", "API_KEY=x", True, "one of capitals"),
+    ("[[:upper:]]", "ab", False, "and of nothing else"),
     ("[^ ]+.*vite", "node /x/vite", True, "a repeat leaves the next piece what it needs"),
     ("ab?.*b$", "ab", True, "and so does what may be there or not"),
     ("(next(-dev)?|vite) .*3000", "next-dev --port 3000", True, "in a group, too"),

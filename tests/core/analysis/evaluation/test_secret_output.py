@@ -16,6 +16,7 @@ SHOWN = [
     ("env | sort | head -80", "through filters that let them pass"),
     ("env > /tmp/e.txt", "into a copy"),
     ("env | grep -i key", "those that a filter takes"),
+    ("env | grep -E '^[[:upper:]_]+KEY='", "by a class of characters"),
     ("env | grep -E '(.+)+!'", "what it takes would take long to find out"),
     ("printenv GITHUB_TOKEN", "one of them"),
     ("echo $GITHUB_TOKEN", "one, by the shell"),
