@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from sentinel_guard.host.machine.atomic_files import read_regular
+
 
 def flatten(
     root: str,
@@ -37,7 +39,7 @@ def _user_file(settings: Iterable[tuple[str, str | None]]) -> Path:
 
 def _patterns(path: Path, folder: str) -> list[str]:
     try:
-        lines = os.fsdecode(path.read_bytes()).removeprefix("\ufeff").split("\n")
+        lines = os.fsdecode(read_regular(path)).removeprefix("\ufeff").split("\n")
     except OSError:
         return []
     patterns = [line for line in lines if line and not line.startswith("#")]

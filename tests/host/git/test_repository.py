@@ -93,6 +93,12 @@ def test_a_pipe_in_the_place_of_a_file_holds_nobody_up(fresh, name):
     assert call.result() == [None if name == ".git" else root, (root,), None]
 
 
+def test_a_pipe_holds_no_ignore_rules(tmp_path):
+    os.mkfifo(tmp_path / ".gitignore")
+    call = StartedCall(lambda: flatten(str(tmp_path), [".gitignore"], "/none", []), holds=False)
+    assert call.ends_within(limit(2)) and call.result() == b""
+
+
 @pytest.mark.parametrize("key", ["clean", "process"])
 def test_no_filter_of_the_machine_is_run_in_what_is_not_trusted(fresh, tmp_path, key):
     (fresh.root / ".gitattributes").write_text("* filter=x\n")
