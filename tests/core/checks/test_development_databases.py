@@ -6,17 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core.analysis.analyse import analyse
-from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.checks.rules import rules
-from sentinel_guard.core.model import Action, Layer, Response
-from sentinel_guard.core.policy.merge_layers import merge
-from sentinel_guard.core.session.session import Session
-from sentinel_guard.host.policy_files import builtin
-from tests.support.fakes import HOME, FakeWorld
+from sentinel_guard.core.model import Response
 from tests.support.judge_cases import said_of_last
 
-ROOT = f"{HOME}/project"
 ALLOW, ASK = Response.ALLOW, Response.ASK
 
 RAILS = {
@@ -373,17 +365,6 @@ ROWS = [
      "the namespace of one that has another identifier"),
     ("esptool.py erase_region 0x10000 0x100000", {}, ALLOW, "what the next image is written over"),
     ("esptool.py erase_flash", {}, ASK, "all that a board knows"),
-    # Packages that the project asks for.
-    ("sudo apt-get update && sudo apt-get install -y stow", {"README.md": "Needs `stow`.\n"}, ALLOW, "by its README"),
-    ("sudo DEBIAN_FRONTEND=noninteractive apt install -y jq", {"Dockerfile": "RUN apk add jq"}, ALLOW, "by its image"),
-    ("sudo apt-get install -y stow", {"README.md": "Needs stowaway.\n"}, ASK, "nobody asks for it"),
-    ("sudo apt-get install -y stow -o DPkg::Pre-Invoke::=id", {"README.md": "stow"}, ASK, "a program runs first"),
-    ("sudo apt-get install -y ./stow.deb", {"README.md": "./stow.deb"}, ASK, "a file"),
-    ("sudo apt-get install -y postgresql-", {"Dockerfile": "RUN apt install postgresql-${PG}"}, ASK, "taken away"),
-    ("echo stow >> README.md && sudo apt-get install -y stow", {"README.md": "x"}, ASK, "the text asks for it itself"),
-    ("sudo apt-get remove -y stow", {"README.md": "stow"}, ASK, "taken away"),
-    ("sudo -u root apt-get update", {}, ASK, "an option of sudo"),
-    ("sudo APT_CONFIG=/tmp/x apt-get update", {}, ASK, "settings that may name a program"),
 ]  # fmt: skip
 
 
@@ -392,11 +373,3 @@ ROWS = [
 )
 def test_what_the_repository_says_of_a_database(text, files, response, why):
     assert said_of_last((text,), files) is response, why
-
-
-def test_the_log_of_a_branch_that_the_session_made_is_its_own():
-    files = {f"{ROOT}/.git/HEAD": "x", f"{ROOT}/.git/logs/refs/heads/x": "x"}
-    action = Action("a", "s", Layer.HOOK, "bash", {"command": "git reflog expire refs/heads/x"}, ROOT, 1.0, ROOT)
-    case = Case(action, analyse(action, FakeWorld(files)), Session("s", ROOT), merge(builtin()), home=HOME,
-                new=f"{ROOT}/.git/logs/refs/heads/x".__eq__)  # fmt: skip
-    assert not [*rules(case)]

@@ -16,6 +16,7 @@ from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.host.policy_files import builtin
 from tests.support.fakes import HOME, FakeWorld
+from tests.support.judge_cases import said_of_last
 
 ROOT = f"{HOME}/project"
 FILES = {f"{ROOT}/{name}": "x\n" for name in ("app.db", ".env.example", "keys/old.pem", "README.md", "made.db")}
@@ -207,3 +208,9 @@ def test_a_policy_may_close_it(user, project, response, why):
 def test_what_a_project_would_loosen_is_said():
     policy = merge(builtin(), layer('[paths]\ncreate = "deny"', "user"), layer('[paths]\ncreate = "allow"', "project"))
     assert '[paths] create = "allow" is not taken' in policy.warnings[0]
+
+
+def test_the_log_of_a_branch_that_the_session_made_is_its_own():
+    files, log = {".git/HEAD": "x", ".git/logs/refs/heads/x": "x"}, f"{ROOT}/.git/logs/refs/heads/x"
+    assert said_of_last(("git reflog expire refs/heads/x",), files, new=(log,)) is Response.ALLOW
+    assert said_of_last(("git reflog expire refs/heads/x",), files) is not Response.ALLOW
