@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import subprocess
@@ -14,6 +15,8 @@ import pytest
 from bench.published_incidents import LOST, STOPPED, UNDONE, outcome
 from bench.transparency import cage
 
+TREE = Path(__file__).parents[2]
+PYTHON = os.path.realpath(sys.executable)
 FILES = {"a.txt": "one\n"}
 LEFT = {"a.txt": "two\n", "notes.txt": "three\n", "~/mine.txt": "four\n"}
 INCIDENTS = [  # the step that did the harm, what ran, what became of it
@@ -41,13 +44,14 @@ needs_a_cage = pytest.mark.skipif(not shutil.which("bwrap"), reason="needs bubbl
 
 
 def printed(*words: str) -> str:
-    return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
+    return subprocess.run(words, cwd=TREE, capture_output=True, text=True, check=False).stdout.strip()
 
 
 @needs_a_cage
 def test_the_cage_is_known():
-    code = (sys.executable, "-c", "from bench.transparency import is_caged; print(is_caged())")
-    assert (printed(*code), printed(*cage(), *code)) == ("False", "True")
+    code = (PYTHON, "-c", "from bench.transparency import is_caged; print(is_caged())")
+    here = ("--ro-bind", str(TREE), str(TREE))  # it may lie in a temporary folder
+    assert (printed(*code), printed(*cage(), *here, *code)) == ("False", "True")
 
 
 @needs_a_cage
@@ -57,5 +61,5 @@ def test_no_engine_of_the_machine_is_reached_from_there():
         engine.bind(path := f"{folder}/x.sock")
         engine.listen()
         code = f"import socket; print(socket.socket(socket.AF_UNIX).connect_ex({path!r}))"
-        assert printed(sys.executable, "-c", code) == "0"
-        assert printed(*cage(), sys.executable, "-c", code) not in ("", "0")
+        assert printed(PYTHON, "-c", code) == "0"
+        assert printed(*cage(), PYTHON, "-c", code) not in ("", "0")
